@@ -1,1 +1,16 @@
-//! Stub.
+//! For tests only: [`clock`] to move by hand, [`database`] of each kind, [`interrupt`] to drop a
+//! future in the middle.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test that can't be set up must stop with the reason"
+)]
+
+pub mod clock;
+pub mod database;
+pub mod interrupt;
+
+pub use clock::FakeClock;
+pub use database::TestDatabase;
+pub use interrupt::drop_at_await;

@@ -1,0 +1,306 @@
+//! An open database: reads from a pool, writes through the gate.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use mainstay_base::{Clock, Moment, Timestamp};
+use sqlx::{PgPool, SqlitePool};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::error::StoreError;
+use crate::gate::Gate;
+use crate::options::{StoreOptions, Target};
+use crate::row::Row;
+use crate::sql::{Dialect, Sql};
+use crate::statement::{self, Connection};
+use crate::tx::{Inner, Snapshot, Tx};
+use crate::value::Value;
+use crate::{measure, migrate, postgres, sqlite};
+
+/// An open database. A clone is another handle to the same one.
+#[derive(Clone)]
+pub struct Db {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    pools: Pools,
+    /// Writes: one on SQLite, all connections but one on PostgreSQL.
+    writers: Gate,
+    /// Read transactions.
+    readers: Gate,
+    options: StoreOptions,
+    /// Milliseconds added to PostgreSQL's clock by tests.
+    shift: AtomicI64,
+}
+
+/// The connections of each kind.
+pub(crate) enum Pools {
+    Sqlite { writer: SqlitePool, readers: SqlitePool },
+    Postgres { pool: PgPool },
+}
+
+#[derive(Clone, Copy)]
+enum Mode {
+    Write,
+    Read,
+}
+
+impl Mode {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Read => "read",
+        }
+    }
+}
+
+const PING: Sql = Sql::same("store.ping", "SELECT 1 AS one");
+
+impl Db {
+    /// Opens the database and checks that it is Mainstay's, suits, and is not newer than this
+    /// binary. It does not migrate: see [`migrate::up`].
+    ///
+    /// # Errors
+    /// A [`StoreError`] that says what to do.
+    pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
+        let (pools, writers) = match &options.target {
+            Target::Sqlite { path } => (sqlite::open(path, &options).await?, 1),
+            Target::Postgres { url } => {
+                (postgres::open(url, &options).await?, options.connections.saturating_sub(1).max(1))
+            }
+        };
+        let shared = Shared {
+            pools,
+            writers: Gate::new(writers, options.wait),
+            readers: Gate::new(options.connections, options.wait),
+            options,
+            shift: AtomicI64::new(0),
+        };
+        let db = Self { shared: Arc::new(shared) };
+        migrate::refuse_newer(&db).await?;
+        Ok(db)
+    }
+
+    /// Which database speaks.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.shared.options.target.dialect()
+    }
+
+    /// Runs `work` in a write transaction. `Ok` commits, `Err` rolls back, and so does dropping
+    /// the future; once the commit has begun, it is finished whoever waits for it.
+    ///
+    /// # Errors
+    /// What `work` returns, or why the transaction could not begin or commit.
+    pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: AsyncFnOnce(&mut Tx) -> Result<T, E>,
+        E: From<StoreError>,
+    {
+        let mut watch = Watch::start(self);
+        let mut tx = Tx::new(self.begin(Mode::Write).await?);
+        let result = self.shared.writers.inside(work(&mut tx)).await?;
+        tx.commit().await?;
+        watch.committed = true;
+        Ok(result)
+    }
+
+    /// Runs `work` in a read transaction, in which every statement sees the same state.
+    ///
+    /// # Errors
+    /// What `work` returns, or why the transaction could not begin.
+    pub async fn snapshot<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: AsyncFnOnce(&mut Snapshot) -> Result<T, E>,
+        E: From<StoreError>,
+    {
+        let mut tx = Tx::new(self.begin(Mode::Read).await?);
+        let result = work(&mut tx).await?;
+        tx.commit().await?;
+        Ok(result)
+    }
+
+    /// Every row of the answer, up to [`crate::MAX_ROWS`].
+    ///
+    /// # Errors
+    /// When the statement fails or gives too many rows.
+    pub async fn fetch_all(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let clock = &*self.shared.options.clock;
+        match &self.shared.pools {
+            Pools::Sqlite { readers, .. } => {
+                let mut connection = self.checked(readers.acquire().await)?;
+                let connection = Connection::Sqlite(&mut connection);
+                statement::fetch_all(clock, connection, sql, values).await
+            }
+            Pools::Postgres { pool } => {
+                let mut connection = self.checked(pool.acquire().await)?;
+                let connection = Connection::Postgres(&mut connection);
+                statement::fetch_all(clock, connection, sql, values).await
+            }
+        }
+    }
+
+    /// The first row of the answer, if there is one.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    pub async fn fetch_optional(
+        &self,
+        sql: &Sql,
+        values: &[Value<'_>],
+    ) -> Result<Option<Row>, StoreError> {
+        self.fetch_all(sql, values).await.map(statement::first)
+    }
+
+    /// The first row of the answer.
+    ///
+    /// # Errors
+    /// When the statement fails, and [`StoreError::NoRow`] when there is none.
+    pub async fn fetch_one(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Row, StoreError> {
+        let row = self.fetch_optional(sql, values).await?;
+        row.ok_or(StoreError::NoRow { statement: sql.name() })
+    }
+
+    /// The database's time; see [`Snapshot::now`].
+    ///
+    /// # Errors
+    /// When PostgreSQL does not answer.
+    pub async fn now(&self) -> Result<Timestamp, StoreError> {
+        self.snapshot(async |snapshot| snapshot.now().await).await
+    }
+
+    /// Whether the database answers at all.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.fetch_one(&PING, &[]).await.map(drop)
+    }
+
+    /// Writes the use of the connections into the metrics.
+    pub fn record_use(&self) {
+        match &self.shared.pools {
+            Pools::Sqlite { writer, readers } => {
+                measure::connections("writer", writer.size(), writer.num_idle());
+                measure::connections("readers", readers.size(), readers.num_idle());
+            }
+            Pools::Postgres { pool } => {
+                measure::connections("shared", pool.size(), pool.num_idle());
+            }
+        }
+    }
+
+    /// Moves the database's clock by `millis`, for tests on PostgreSQL. SQLite takes its time from
+    /// the injected clock.
+    pub fn shift_clock(&self, millis: i64) {
+        self.shared.shift.store(millis, Ordering::Relaxed);
+    }
+
+    /// Lets the writes in flight finish (bounded) and closes every connection.
+    pub async fn close(&self) {
+        self.shared.writers.close().await;
+        self.shared.readers.close().await;
+        match &self.shared.pools {
+            Pools::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres { pool } => pool.close().await,
+        }
+    }
+
+    /// Begins on a task of its own, so that a dropped caller leaves no transaction open.
+    async fn begin(&self, mode: Mode) -> Result<Snapshot, StoreError> {
+        let gate = match mode {
+            Mode::Write => &self.shared.writers,
+            Mode::Read => &self.shared.readers,
+        };
+        let clock = &self.shared.options.clock;
+        let arrived = clock.moment();
+        let permit = gate.enter().await.inspect_err(measure::count_error)?;
+        measure::waited(mode.name(), clock.moment().since(arrived));
+        let shared = Arc::clone(&self.shared);
+        let beginning = tokio::spawn(async move { shared.begin(mode, permit).await });
+        beginning.await.unwrap_or(Err(StoreError::Closed)).inspect_err(measure::count_error)
+    }
+
+    fn checked<T>(&self, acquired: Result<T, sqlx::Error>) -> Result<T, StoreError> {
+        self.shared.checked("acquire", acquired).inspect_err(measure::count_error)
+    }
+}
+
+impl Shared {
+    async fn begin(
+        &self,
+        mode: Mode,
+        permit: OwnedSemaphorePermit,
+    ) -> Result<Snapshot, StoreError> {
+        let begun = match (&self.pools, mode) {
+            (Pools::Sqlite { writer, .. }, Mode::Write) => {
+                writer.begin_with("BEGIN IMMEDIATE").await.map(Inner::Sqlite)
+            }
+            (Pools::Sqlite { readers, .. }, Mode::Read) => readers.begin().await.map(Inner::Sqlite),
+            (Pools::Postgres { pool }, Mode::Write) => pool.begin().await.map(Inner::Postgres),
+            (Pools::Postgres { pool }, Mode::Read) => {
+                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+                pool.begin_with(begin).await.map(Inner::Postgres)
+            }
+        };
+        let inner = self.checked("begin", begun)?;
+        let shift = self.shift.load(Ordering::Relaxed);
+        Ok(Snapshot::new(inner, Arc::clone(&self.options.clock), shift, permit))
+    }
+
+    fn checked<T>(
+        &self,
+        statement: &'static str,
+        outcome: Result<T, sqlx::Error>,
+    ) -> Result<T, StoreError> {
+        let dialect = self.options.target.dialect();
+        let waited = self.options.wait;
+        outcome.map_err(|error| match (error, dialect) {
+            (sqlx::Error::PoolTimedOut, Dialect::Sqlite) => StoreError::Busy { waited },
+            (sqlx::Error::PoolTimedOut, Dialect::Postgres) => StoreError::Unreachable {
+                database: dialect.name().to_owned(),
+                reason: format!(
+                    "no connection was free or could be made in {} ms",
+                    waited.as_millis()
+                ),
+            },
+            (error, _) => match StoreError::of_statement(dialect, statement, error) {
+                // Another program holds SQLite's writer.
+                StoreError::Conflict { .. } if dialect == Dialect::Sqlite => {
+                    StoreError::Busy { waited }
+                }
+                sorted => sorted,
+            },
+        })
+    }
+}
+
+/// Records the time of a write, however it ends: a dropped caller drops this too.
+struct Watch<'a> {
+    clock: &'a dyn Clock,
+    started: Moment,
+    committed: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn start(db: &'a Db) -> Self {
+        let clock = &*db.shared.options.clock;
+        Self { clock, started: clock.moment(), committed: false }
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        measure::transaction(self.committed, self.clock.moment().since(self.started));
+    }
+}
+
+impl std::fmt::Debug for Db {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Db").field("dialect", &self.dialect()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,276 @@
+//! What can go wrong with a database.
+//!
+//! The policy: a caller can tell by the variant whether to try again ([`StoreError::is_transient`]),
+//! to answer "conflict" (`Unique`, `Reference`, `Check`), or to give up. A message says what
+//! happened, to what, and what to do, and never holds a password or a value from a row. The
+//! driver's own error is kept as the source, for the log.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::sql::Dialect;
+
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Any error of the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The database can't be reached.
+    #[error(
+        "{database} can't be reached: {reason}; check that it runs and that the address, user and password in DATABASE_URL are right"
+    )]
+    Unreachable {
+        /// Which one, without its password.
+        database: String,
+        /// What the driver said.
+        reason: String,
+    },
+    /// The database file can't be opened or made.
+    #[error("the database file {} can't be opened: {reason}; check that its folder exists, that this user may write there, and that the disk has room", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The file or database holds something else.
+    #[error(
+        "{database} is not a Mainstay database: {reason}; choose another one with --database or --data-dir"
+    )]
+    Foreign {
+        /// Which one.
+        database: String,
+        /// What was found.
+        reason: String,
+    },
+    /// A newer Mainstay wrote the schema.
+    #[error(
+        "the database has schema version {found}, and this Mainstay knows versions up to {known}; it was left untouched: run the newer Mainstay, or restore a backup made before the upgrade"
+    )]
+    Newer {
+        /// The version in the database.
+        found: i64,
+        /// The newest version this binary knows.
+        known: i64,
+    },
+    /// An applied migration has another text than the one in this binary.
+    #[error(
+        "migration {version} was applied to this database with another text than this Mainstay holds; run the Mainstay that made the database, or restore a backup"
+    )]
+    ChangedMigration {
+        /// The migration.
+        version: i64,
+    },
+    /// A migration failed; its transaction was rolled back.
+    #[error(
+        "migration {version} ({name}) failed going {direction} and was rolled back; the database stands where it was before it"
+    )]
+    Migration {
+        /// The migration.
+        version: i64,
+        /// Its name.
+        name: &'static str,
+        /// `up` or `down`.
+        direction: &'static str,
+        /// What the statement said.
+        #[source]
+        cause: Box<StoreError>,
+    },
+    /// The server does not suit.
+    #[error("{database} does not suit: {reason}")]
+    Unsuitable {
+        /// Which one.
+        database: String,
+        /// What is missing and what to do.
+        reason: String,
+    },
+    /// Nobody let us in within the bounded wait.
+    #[error("the database was busy for {} ms; try again", waited.as_millis())]
+    Busy {
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// Two transactions stood in each other's way and this one was ended.
+    #[error("the transaction met another one in `{statement}` and was ended; try again")]
+    Conflict {
+        /// The statement.
+        statement: &'static str,
+    },
+    /// A write was started inside a write of the same task.
+    #[error("a write was started inside another write; pass the open transaction down instead")]
+    NestedWrite,
+    /// A statement of this transaction failed before, and somebody went on.
+    #[error(
+        "an earlier statement of this transaction failed, so it was rolled back; return that error instead of going on"
+    )]
+    Poisoned,
+    /// Connection lost while committing: it may or may not have happened.
+    #[error(
+        "the connection was lost while committing, so it is not known whether the write happened; read before you write again"
+    )]
+    CommitUnknown {
+        /// What the driver said.
+        #[source]
+        cause: Cause,
+    },
+    /// A text with NUL reached the store.
+    #[error(
+        "text with a NUL character was given to `{statement}` at ${position}; replace it where the text is parsed (base::replace_nul)"
+    )]
+    NulInText {
+        /// The statement.
+        statement: &'static str,
+        /// The placeholder's number.
+        position: usize,
+    },
+    /// A UNIQUE or PRIMARY KEY rule was broken.
+    #[error("`{statement}` would make a duplicate")]
+    Unique {
+        /// The statement.
+        statement: &'static str,
+    },
+    /// A FOREIGN KEY rule was broken.
+    #[error("`{statement}` refers to something that is not there")]
+    Reference {
+        /// The statement.
+        statement: &'static str,
+    },
+    /// A CHECK or NOT NULL rule was broken.
+    #[error("`{statement}` gives a value that its column refuses")]
+    Check {
+        /// The statement.
+        statement: &'static str,
+    },
+    /// More rows than a caller may hold at once.
+    #[error("`{statement}` gave more than {limit} rows; ask for a page")]
+    TooManyRows {
+        /// The statement.
+        statement: &'static str,
+        /// The bound.
+        limit: usize,
+    },
+    /// A row was expected.
+    #[error("`{statement}` gave no row")]
+    NoRow {
+        /// The statement.
+        statement: &'static str,
+    },
+    /// A column is missing or holds another type than asked for.
+    #[error("column `{column}` can't be read as {wanted}")]
+    Column {
+        /// The column.
+        column: String,
+        /// The type asked for.
+        wanted: &'static str,
+        /// What the driver said.
+        #[source]
+        cause: Cause,
+    },
+    /// The store is closed.
+    #[error("the database is closed because Mainstay is stopping")]
+    Closed,
+    /// Anything else the driver said.
+    #[error("{} failed in `{statement}`", dialect.name())]
+    Statement {
+        /// Which database.
+        dialect: Dialect,
+        /// The statement.
+        statement: &'static str,
+        /// What the driver said.
+        #[source]
+        cause: Cause,
+    },
+}
+
+impl StoreError {
+    /// Whether the same call may succeed a little later.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Busy { .. } | Self::Conflict { .. })
+    }
+
+    /// A short, stable word for metrics.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Unreachable { .. } => "unreachable",
+            Self::File { .. } => "file",
+            Self::Foreign { .. } => "foreign",
+            Self::Newer { .. } => "newer",
+            Self::ChangedMigration { .. } | Self::Migration { .. } => "migration",
+            Self::Unsuitable { .. } => "unsuitable",
+            Self::Busy { .. } => "busy",
+            Self::Conflict { .. } => "conflict",
+            Self::NestedWrite => "nested_write",
+            Self::Poisoned => "poisoned",
+            Self::CommitUnknown { .. } => "commit_unknown",
+            Self::NulInText { .. } => "nul_in_text",
+            Self::Unique { .. } => "unique",
+            Self::Reference { .. } => "reference",
+            Self::Check { .. } => "check",
+            Self::TooManyRows { .. } => "too_many_rows",
+            Self::NoRow { .. } => "no_row",
+            Self::Column { .. } => "column",
+            Self::Closed => "closed",
+            Self::Statement { .. } => "statement",
+        }
+    }
+
+    /// Sorts a driver's error of `statement`.
+    pub(crate) fn of_statement(
+        dialect: Dialect,
+        statement: &'static str,
+        error: sqlx::Error,
+    ) -> Self {
+        use sqlx::error::ErrorKind;
+        match &error {
+            sqlx::Error::PoolClosed => return Self::Closed,
+            sqlx::Error::RowNotFound => return Self::NoRow { statement },
+            sqlx::Error::Io(io) => {
+                return Self::Unreachable {
+                    database: dialect.name().to_owned(),
+                    reason: io.to_string(),
+                };
+            }
+            sqlx::Error::Database(database) => {
+                match database.kind() {
+                    ErrorKind::UniqueViolation => return Self::Unique { statement },
+                    ErrorKind::ForeignKeyViolation => return Self::Reference { statement },
+                    ErrorKind::NotNullViolation | ErrorKind::CheckViolation => {
+                        return Self::Check { statement };
+                    }
+                    _ => {}
+                }
+                if let Some(sorted) = of_code(dialect, statement, database.code().as_deref()) {
+                    return sorted;
+                }
+            }
+            _ => {}
+        }
+        Self::Statement { dialect, statement, cause: Box::new(error) }
+    }
+}
+
+/// PostgreSQL: 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57P01–57P03 the
+/// server is going down or coming up, 53300 too many connections. SQLite: the low byte 5 is busy,
+/// 6 locked.
+fn of_code(dialect: Dialect, statement: &'static str, code: Option<&str>) -> Option<StoreError> {
+    match (dialect, code?) {
+        (Dialect::Postgres, "40001" | "40P01" | "55P03") => {
+            Some(StoreError::Conflict { statement })
+        }
+        (Dialect::Postgres, "57P01" | "57P02" | "57P03" | "53300") => {
+            Some(StoreError::Unreachable {
+                database: dialect.name().to_owned(),
+                reason: "the server is stopping, starting or full".to_owned(),
+            })
+        }
+        (Dialect::Sqlite, code)
+            if matches!(code.parse::<u32>().map(|full| full & 0xff), Ok(5 | 6)) =>
+        {
+            Some(StoreError::Conflict { statement })
+        }
+        _ => None,
+    }
+}

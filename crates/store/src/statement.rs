@@ -1,0 +1,123 @@
+//! Runs one statement on a connection of either kind.
+
+use futures_util::StreamExt as _;
+use mainstay_base::Clock;
+use sqlx::{PgConnection, SqliteConnection};
+
+use crate::error::StoreError;
+use crate::measure;
+use crate::row::{Inner, Row};
+use crate::sql::{Dialect, Sql};
+use crate::value::Value;
+
+/// The most rows one answer may have. A list that can be longer is read in pages.
+pub const MAX_ROWS: usize = 100_000;
+
+/// A connection of either kind, borrowed for one statement.
+pub(crate) enum Connection<'c> {
+    Sqlite(&'c mut SqliteConnection),
+    Postgres(&'c mut PgConnection),
+}
+
+impl Connection<'_> {
+    const fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+}
+
+/// Binds `values` to the text of `sql` for one database.
+macro_rules! bound {
+    ($database:ty, $dialect:expr, $sql:expr, $values:expr) => {{
+        let mut query = sqlx::query::<$database>($sql.text($dialect));
+        for value in $values {
+            query = match value {
+                Value::Int(int) => query.bind(*int),
+                Value::Real(real) => query.bind(*real),
+                Value::Text(text) => query.bind(*text),
+                Value::OwnedText(text) => query.bind(text.as_str()),
+                Value::Bytes(bytes) => query.bind(*bytes),
+            };
+        }
+        query
+    }};
+}
+
+/// Runs `sql` and tells how many rows it touched.
+pub(crate) async fn execute(
+    clock: &dyn Clock,
+    connection: Connection<'_>,
+    sql: &Sql,
+    values: &[Value<'_>],
+) -> Result<u64, StoreError> {
+    let dialect = connection.dialect();
+    measure::statement(clock, sql, async {
+        refuse_nul(sql, values)?;
+        let touched = match connection {
+            Connection::Sqlite(sqlite) => {
+                let query = bound!(sqlx::Sqlite, dialect, sql, values);
+                query.execute(sqlite).await.map(|done| done.rows_affected())
+            }
+            Connection::Postgres(postgres) => {
+                let query = bound!(sqlx::Postgres, dialect, sql, values);
+                query.execute(postgres).await.map(|done| done.rows_affected())
+            }
+        };
+        touched.map_err(|error| StoreError::of_statement(dialect, sql.name(), error))
+    })
+    .await
+}
+
+/// Runs `sql` and gives every row, up to [`MAX_ROWS`].
+pub(crate) async fn fetch_all(
+    clock: &dyn Clock,
+    connection: Connection<'_>,
+    sql: &Sql,
+    values: &[Value<'_>],
+) -> Result<Vec<Row>, StoreError> {
+    let dialect = connection.dialect();
+    measure::statement(clock, sql, async {
+        refuse_nul(sql, values)?;
+        let mut rows = Vec::new();
+        let mut stream = match connection {
+            Connection::Sqlite(sqlite) => bound!(sqlx::Sqlite, dialect, sql, values)
+                .fetch(sqlite)
+                .map(|row| row.map(|row| Row(Inner::Sqlite(row))))
+                .boxed(),
+            Connection::Postgres(postgres) => bound!(sqlx::Postgres, dialect, sql, values)
+                .fetch(postgres)
+                .map(|row| row.map(|row| Row(Inner::Postgres(row))))
+                .boxed(),
+        };
+        while let Some(row) = stream.next().await {
+            if rows.len() == MAX_ROWS {
+                return Err(StoreError::TooManyRows { statement: sql.name(), limit: MAX_ROWS });
+            }
+            rows.push(row.map_err(|error| StoreError::of_statement(dialect, sql.name(), error))?);
+        }
+        Ok(rows)
+    })
+    .await
+}
+
+/// The one row of an answer, or nothing where there is none.
+pub(crate) fn first(rows: Vec<Row>) -> Option<Row> {
+    rows.into_iter().next()
+}
+
+/// SQLite would keep a NUL and PostgreSQL refuse it: both refuse it here, in the same words.
+fn refuse_nul(sql: &Sql, values: &[Value<'_>]) -> Result<(), StoreError> {
+    let found = values.iter().position(|value| value.as_text().is_some_and(has_nul));
+    match found {
+        Some(index) => {
+            Err(StoreError::NulInText { statement: sql.name(), position: index.saturating_add(1) })
+        }
+        None => Ok(()),
+    }
+}
+
+fn has_nul(text: &str) -> bool {
+    text.contains('\0')
+}

@@ -1,0 +1,219 @@
+//! Transactions: [`Snapshot`] reads a consistent state, [`Tx`] also writes.
+//!
+//! `begin` and `commit` run on tasks of their own: sqlx 0.9.0 leaves a transaction open on
+//! PostgreSQL when the future of `begin` is dropped, and a dropped `commit` leaves its outcome
+//! unknown. A client that hangs up drops its handler at any await, so neither may sit in it.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use mainstay_base::{Clock, Timestamp};
+use sqlx::{Postgres, Sqlite, Transaction};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::error::StoreError;
+use crate::row::Row;
+use crate::sql::{Dialect, Sql};
+use crate::statement::{self, Connection};
+use crate::value::Value;
+
+/// A read transaction: every statement sees the same state.
+pub struct Snapshot {
+    inner: Inner,
+    clock: Arc<dyn Clock>,
+    /// Added to the database's clock on PostgreSQL, so that tests can move it.
+    shift: i64,
+    /// A statement failed. PostgreSQL then turns COMMIT into ROLLBACK without a word, and SQLite
+    /// does not: both are made to refuse.
+    failed: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// A write transaction. What its closure returns decides: `Ok` commits, `Err` rolls back.
+pub struct Tx {
+    snapshot: Snapshot,
+    after_commit: Vec<Box<dyn FnOnce() + Send>>,
+}
+
+pub(crate) enum Inner {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+const NOW: Sql =
+    Sql::same("store.now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
+
+impl Snapshot {
+    pub(crate) fn new(
+        inner: Inner,
+        clock: Arc<dyn Clock>,
+        shift: i64,
+        permit: OwnedSemaphorePermit,
+    ) -> Self {
+        Self { inner, clock, shift, failed: false, _permit: permit }
+    }
+
+    /// Which database speaks.
+    #[must_use]
+    pub const fn dialect(&self) -> Dialect {
+        match self.inner {
+            Inner::Sqlite(_) => Dialect::Sqlite,
+            Inner::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// The database's time: PostgreSQL's own clock, so that several instances agree; the injected
+    /// clock on SQLite.
+    ///
+    /// # Errors
+    /// When PostgreSQL does not answer.
+    pub async fn now(&mut self) -> Result<Timestamp, StoreError> {
+        match self.dialect() {
+            Dialect::Sqlite => Ok(self.clock.now()),
+            Dialect::Postgres => {
+                let millis: i64 = self.fetch_one(&NOW, &[]).await?.get("now")?;
+                Ok(Timestamp::from_millis(millis.saturating_add(self.shift)))
+            }
+        }
+    }
+
+    /// Every row of the answer, up to [`crate::MAX_ROWS`].
+    ///
+    /// # Errors
+    /// When the statement fails or gives too many rows.
+    pub async fn fetch_all(
+        &mut self,
+        sql: &Sql,
+        values: &[Value<'_>],
+    ) -> Result<Vec<Row>, StoreError> {
+        let clock = Arc::clone(&self.clock);
+        let outcome = statement::fetch_all(&*clock, self.connection()?, sql, values).await;
+        self.note(outcome)
+    }
+
+    /// The first row of the answer, if there is one.
+    ///
+    /// # Errors
+    /// When the statement fails.
+    pub async fn fetch_optional(
+        &mut self,
+        sql: &Sql,
+        values: &[Value<'_>],
+    ) -> Result<Option<Row>, StoreError> {
+        self.fetch_all(sql, values).await.map(statement::first)
+    }
+
+    /// The first row of the answer.
+    ///
+    /// # Errors
+    /// When the statement fails, and [`StoreError::NoRow`] when there is none.
+    pub async fn fetch_one(&mut self, sql: &Sql, values: &[Value<'_>]) -> Result<Row, StoreError> {
+        let row = self.fetch_optional(sql, values).await?;
+        row.ok_or(StoreError::NoRow { statement: sql.name() })
+    }
+
+    fn connection(&mut self) -> Result<Connection<'_>, StoreError> {
+        if self.failed {
+            return Err(StoreError::Poisoned);
+        }
+        Ok(match &mut self.inner {
+            Inner::Sqlite(transaction) => Connection::Sqlite(transaction),
+            Inner::Postgres(transaction) => Connection::Postgres(transaction),
+        })
+    }
+
+    fn note<T>(&mut self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
+        self.failed |= outcome.is_err();
+        outcome
+    }
+
+    async fn finish(self) -> Result<(), StoreError> {
+        if self.failed {
+            return Err(StoreError::Poisoned);
+        }
+        let dialect = self.dialect();
+        let committed = match self.inner {
+            Inner::Sqlite(transaction) => transaction.commit().await,
+            Inner::Postgres(transaction) => transaction.commit().await,
+        };
+        committed.map_err(|error| match error {
+            sqlx::Error::Database(_) => StoreError::of_statement(dialect, "commit", error),
+            lost => StoreError::CommitUnknown { cause: Box::new(lost) },
+        })
+    }
+}
+
+impl Tx {
+    pub(crate) const fn new(snapshot: Snapshot) -> Self {
+        Self { snapshot, after_commit: Vec::new() }
+    }
+
+    /// Runs a statement and tells how many rows it touched.
+    ///
+    /// # Errors
+    /// When the statement fails. The transaction can then only be rolled back.
+    pub async fn execute(&mut self, sql: &Sql, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let clock = Arc::clone(&self.clock);
+        let outcome = statement::execute(&*clock, self.connection()?, sql, values).await;
+        self.note(outcome)
+    }
+
+    /// Runs several statements without values, as a migration holds them.
+    pub(crate) async fn execute_script(
+        &mut self,
+        name: &'static str,
+        text: &'static str,
+    ) -> Result<(), StoreError> {
+        let dialect = self.dialect();
+        let outcome = match self.connection()? {
+            Connection::Sqlite(sqlite) => sqlx::raw_sql(text).execute(sqlite).await.map(drop),
+            Connection::Postgres(postgres) => sqlx::raw_sql(text).execute(postgres).await.map(drop),
+        };
+        self.note(outcome.map_err(|error| StoreError::of_statement(dialect, name, error)))
+    }
+
+    /// Runs `ring` once the write is committed, and only then: nothing is announced that was not
+    /// committed, and nothing committed stays silent because its caller hung up.
+    pub fn after_commit(&mut self, ring: impl FnOnce() + Send + 'static) {
+        self.after_commit.push(Box::new(ring));
+    }
+
+    /// Commits on a task of its own and waits for it.
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        let committing = tokio::spawn(async move {
+            let Self { snapshot, after_commit } = self;
+            snapshot.finish().await?;
+            for ring in after_commit {
+                ring();
+            }
+            Ok(())
+        });
+        committing.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+impl Deref for Tx {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        &self.snapshot
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut Snapshot {
+        &mut self.snapshot
+    }
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Snapshot").field("dialect", &self.dialect()).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Tx {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Tx").field("dialect", &self.dialect()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,79 @@
+//! What a placeholder holds. A NULL has a type, because PostgreSQL refuses one without.
+
+use mainstay_base::{BoundedText, Id, Timestamp};
+
+/// A value for a placeholder (`$1`, `$2`, …), or the typed absence of one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'a> {
+    /// A whole number, a time in ms, or a bool as 0/1.
+    Int(Option<i64>),
+    /// A floating-point number.
+    Real(Option<f64>),
+    /// Text without NUL.
+    Text(Option<&'a str>),
+    /// Text made for this statement, such as an id.
+    OwnedText(String),
+    /// Raw bytes.
+    Bytes(Option<&'a [u8]>),
+}
+
+impl Value<'_> {
+    /// The text inside, if this is a text that is not NULL.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => *text,
+            Self::OwnedText(text) => Some(text),
+            Self::Int(_) | Self::Real(_) | Self::Bytes(_) => None,
+        }
+    }
+}
+
+/// The values of a statement, in the order of its placeholders: `values![id, name, None::<i64>]`.
+#[macro_export]
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { &[$($crate::Value::from($value)),*] };
+}
+
+macro_rules! from_optional {
+    ($type:ty, $value:ident => $converted:expr, $variant:ident) => {
+        impl<'a> From<$type> for Value<'a> {
+            fn from($value: $type) -> Self {
+                Self::$variant(Some($converted))
+            }
+        }
+
+        impl<'a> From<Option<$type>> for Value<'a> {
+            fn from(optional: Option<$type>) -> Self {
+                Self::$variant(optional.map(|$value| $converted))
+            }
+        }
+    };
+}
+
+from_optional!(i64, value => value, Int);
+from_optional!(i32, value => i64::from(value), Int);
+from_optional!(u32, value => i64::from(value), Int);
+from_optional!(bool, value => i64::from(value), Int);
+from_optional!(Timestamp, value => value.as_millis(), Int);
+from_optional!(f64, value => value, Real);
+from_optional!(&'a str, value => value, Text);
+from_optional!(&'a String, value => value.as_str(), Text);
+from_optional!(&'a [u8], value => value, Bytes);
+
+impl From<Id> for Value<'_> {
+    fn from(id: Id) -> Self {
+        Self::OwnedText(id.to_string())
+    }
+}
+
+impl From<Option<Id>> for Value<'_> {
+    fn from(id: Option<Id>) -> Self {
+        id.map_or(Self::Text(None), Self::from)
+    }
+}
+
+impl<'a, const MAX: usize> From<&'a BoundedText<MAX>> for Value<'a> {
+    fn from(text: &'a BoundedText<MAX>) -> Self {
+        Self::Text(Some(text.as_str()))
+    }
+}

@@ -1,0 +1,170 @@
+//! A clean database for each test, of each kind.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use mainstay_base::{Clock, Secret, SystemClock};
+use mainstay_store::{Db, Dialect, StoreOptions, Target, migrate, testing};
+use tempfile::TempDir;
+
+/// Names the PostgreSQL server that tests may make databases on.
+pub const SERVER_VARIABLE: &str = "MAINSTAY_TEST_DATABASE_URL";
+
+/// A clean database that is gone when the test ends.
+#[derive(Debug)]
+pub struct TestDatabase {
+    target: Target,
+    keep: Keep,
+}
+
+#[derive(Debug)]
+enum Keep {
+    Folder { _folder: TempDir },
+    Server { url: String, name: String },
+}
+
+impl TestDatabase {
+    /// A clean, empty database of `dialect`.
+    ///
+    /// # Panics
+    /// When it can't be made.
+    pub async fn new(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Sqlite => Self::sqlite(),
+            Dialect::Postgres => Self::postgres().await,
+        }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The address as `--database` takes it.
+    #[must_use]
+    pub fn address(&self) -> String {
+        match &self.target {
+            Target::Sqlite { path } => format!("sqlite:{}", path.display()),
+            Target::Postgres { url } => url.expose().clone(),
+        }
+    }
+
+    /// The file of an SQLite database.
+    ///
+    /// # Panics
+    /// On PostgreSQL, which has none.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match &self.target {
+            Target::Sqlite { path } => path,
+            Target::Postgres { .. } => panic!("a PostgreSQL database has no file"),
+        }
+    }
+
+    /// Opens it with the machine's clock.
+    ///
+    /// # Panics
+    /// When it can't be opened.
+    pub async fn open(&self) -> Db {
+        self.open_with(Arc::new(SystemClock::new()), |_| {}).await
+    }
+
+    /// Opens it with a clock and changed options.
+    ///
+    /// # Panics
+    /// When it can't be opened.
+    pub async fn open_with(
+        &self,
+        clock: Arc<dyn Clock>,
+        change: impl FnOnce(&mut StoreOptions),
+    ) -> Db {
+        let mut options = StoreOptions::new(self.target.clone(), clock);
+        change(&mut options);
+        Db::open(options).await.expect("the test's database opens")
+    }
+
+    /// Opens it and brings its schema up.
+    ///
+    /// # Panics
+    /// When that fails.
+    pub async fn open_migrated(&self) -> Db {
+        let db = self.open().await;
+        migrate::up(&db).await.expect("a clean database migrates");
+        db
+    }
+
+    fn sqlite() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path: PathBuf = folder.path().join("mainstay.db");
+        Self { target: Target::Sqlite { path }, keep: Keep::Folder { _folder: folder } }
+    }
+
+    async fn postgres() -> Self {
+        let url = server();
+        let name = fresh_name();
+        let address = testing::create_database(&url, &name).await.expect("a clean database");
+        Self {
+            target: Target::Postgres { url: Secret::new(address) },
+            keep: Keep::Server { url, name },
+        }
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        if let Keep::Server { url, name } = &self.keep {
+            let (url, name) = (url.clone(), name.clone());
+            // The test's own runtime may be gone or blocked, so the dropping has one of its own.
+            let dropping = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                if let Ok(runtime) = runtime {
+                    let _ = runtime.block_on(testing::drop_database(&url, &name));
+                }
+            });
+            let _ = dropping.join();
+        }
+    }
+}
+
+/// Runs a test on SQLite and on PostgreSQL, each with a clean database:
+/// `each_database! { async fn name(database: &TestDatabase) { … } }`.
+#[macro_export]
+macro_rules! each_database {
+    ($($(#[$attribute:meta])* async fn $name:ident($database:ident: &TestDatabase) $body:block)+) => {
+        $(
+            $(#[$attribute])*
+            mod $name {
+                #[allow(unused_imports, reason = "a test may need nothing of its file")]
+                use super::*;
+
+                async fn on($database: &$crate::TestDatabase) $body
+
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn sqlite() {
+                    on(&$crate::TestDatabase::new(mainstay_store::Dialect::Sqlite).await).await;
+                }
+
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn postgres() {
+                    on(&$crate::TestDatabase::new(mainstay_store::Dialect::Postgres).await).await;
+                }
+            }
+        )+
+    };
+}
+
+fn server() -> String {
+    std::env::var(SERVER_VARIABLE).unwrap_or_else(|_| {
+        panic!(
+            "{SERVER_VARIABLE} is not set: run `./scripts/test`, or `eval \"$(./scripts/postgres start)\"` before `cargo test`"
+        )
+    })
+}
+
+fn fresh_name() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("mainstay_test_{}_{count}", std::process::id())
+}

@@ -1,0 +1,173 @@
+//! A write is whole or not at all, and nobody waits for ever.
+#![cfg(test)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use mainstay_base::{Clock as _, SystemClock};
+use mainstay_conformance_tests::{COUNT, INSERT, count, create, insert};
+use mainstay_store::{Db, Dialect, StoreError, values};
+use mainstay_testkit::{FakeClock, each_database};
+
+const SHORT: Duration = Duration::from_millis(50);
+
+async fn patient(database: &mainstay_testkit::TestDatabase) -> Db {
+    database.open_with(Arc::new(SystemClock::new()), |options| options.wait = SHORT).await
+}
+
+each_database! {
+    async fn an_error_rolls_everything_back(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let failed: Result<(), StoreError> = db.write(async |tx| {
+            tx.execute(&INSERT, values![1_i64, "a", None::<i64>]).await?;
+            tx.execute(&INSERT, values![1_i64, "b", None::<i64>]).await?;
+            Ok(())
+        }).await;
+        assert!(matches!(failed, Err(StoreError::Unique { statement: "test.insert" })));
+        assert_eq!(count(&db).await.unwrap(), 0);
+    }
+
+    async fn a_swallowed_error_is_not_committed(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let rung = Arc::new(AtomicU32::new(0));
+        let bell = Arc::clone(&rung);
+        let swallowed: Result<(), StoreError> = db.write(async |tx| {
+            tx.after_commit(move || { bell.fetch_add(1, Ordering::SeqCst); });
+            tx.execute(&INSERT, values![1_i64, "a", None::<i64>]).await?;
+            let _ = tx.execute(&INSERT, values![1_i64, "b", None::<i64>]).await;
+            Ok(())
+        }).await;
+        assert!(matches!(swallowed, Err(StoreError::Poisoned)));
+        assert_eq!(count(&db).await.unwrap(), 0);
+        assert_eq!(rung.load(Ordering::SeqCst), 0, "nothing is announced that was not committed");
+    }
+
+    async fn nothing_runs_in_a_failed_transaction(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let after: Result<(), StoreError> = db.write(async |tx| {
+            let _ = tx.execute(&INSERT, values![1_i64, "a\0", None::<i64>]).await;
+            tx.fetch_all(&COUNT, &[]).await.map(drop)
+        }).await;
+        assert!(matches!(after, Err(StoreError::Poisoned)));
+    }
+
+    async fn the_bell_rings_once_after_the_commit(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let rung = Arc::new(AtomicU32::new(0));
+        let bell = Arc::clone(&rung);
+        db.write(async |tx| {
+            tx.after_commit(move || { bell.fetch_add(1, Ordering::SeqCst); });
+            tx.execute(&INSERT, values![1_i64, "a", None::<i64>]).await
+        }).await.unwrap();
+        assert_eq!(rung.load(Ordering::SeqCst), 1);
+    }
+
+    async fn a_write_inside_a_write_is_refused_at_once(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let inner = Arc::new(std::sync::Mutex::new(None));
+        let outer: Result<(), StoreError> = db.write(async |tx| {
+            tx.execute(&INSERT, values![1_i64, "outer", None::<i64>]).await?;
+            let nested = insert(&db, 2, Some("inner")).await;
+            *inner.lock().unwrap() = Some(nested);
+            Ok(())
+        }).await;
+        outer.unwrap();
+        let nested = inner.lock().unwrap().take().unwrap();
+        assert!(matches!(nested, Err(StoreError::NestedWrite)));
+        assert_eq!(count(&db).await.unwrap(), 1, "the outer write is kept");
+    }
+
+    async fn two_writes_side_by_side_in_one_task_are_no_nesting(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let (first, second) = tokio::join!(insert(&db, 1, None), insert(&db, 2, None));
+        first.unwrap();
+        second.unwrap();
+        assert_eq!(count(&db).await.unwrap(), 2);
+    }
+
+    async fn a_snapshot_sees_one_state_while_others_write(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        insert(&db, 1, None).await.unwrap();
+        let (before, after) = db.snapshot(async |snapshot| {
+            let before: i64 = snapshot.fetch_one(&COUNT, &[]).await?.get("count")?;
+            insert(&db, 2, None).await?;
+            let after: i64 = snapshot.fetch_one(&COUNT, &[]).await?.get("count")?;
+            Ok::<_, StoreError>((before, after))
+        }).await.unwrap();
+        assert_eq!((before, after), (1, 1));
+        assert_eq!(count(&db).await.unwrap(), 2);
+    }
+
+    async fn many_writers_all_get_through(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let writers: Vec<_> = (0..64_i64).map(|id| {
+            let db = db.clone();
+            tokio::spawn(async move { insert(&db, id, Some("x")).await })
+        }).collect();
+        for writer in writers {
+            writer.await.unwrap().unwrap();
+        }
+        assert_eq!(count(&db).await.unwrap(), 64);
+    }
+
+    async fn a_closed_store_says_so_and_has_kept_what_was_committed(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        insert(&db, 1, None).await.unwrap();
+        db.close().await;
+        assert!(matches!(insert(&db, 2, None).await, Err(StoreError::Closed)));
+        assert!(matches!(db.ping().await, Err(StoreError::Closed)));
+        assert_eq!(count(&database.open().await).await.unwrap(), 1);
+    }
+
+    async fn the_database_clock_can_be_moved_by_a_test(database: &TestDatabase) {
+        let clock = Arc::new(FakeClock::new());
+        let db = database.open_with(Arc::clone(&clock) as _, |_| {}).await;
+        let before = db.now().await.unwrap();
+        match db.dialect() {
+            Dialect::Sqlite => clock.advance(Duration::from_secs(3_600)),
+            Dialect::Postgres => db.shift_clock(3_600_000),
+        }
+        let moved = db.now().await.unwrap().since(before);
+        assert!(moved >= Duration::from_secs(3_600), "{moved:?}");
+        assert!(moved < Duration::from_secs(3_660), "{moved:?}");
+    }
+}
+
+/// PostgreSQL lets several writers in; SQLite has one, and the wait for it is bounded.
+#[tokio::test]
+async fn the_wait_for_the_sqlite_writer_is_bounded() {
+    let database = mainstay_testkit::TestDatabase::new(Dialect::Sqlite).await;
+    let db = patient(&database).await;
+    create(&db).await.unwrap();
+    let waiting = db.clone();
+    db.write(async |tx| {
+        tx.execute(&INSERT, values![1_i64, "first", None::<i64>]).await?;
+        // Another task, so that this is a wait and not a nesting.
+        let second = tokio::spawn(async move { insert(&waiting, 2, None).await }).await;
+        assert!(matches!(second, Ok(Err(StoreError::Busy { waited: SHORT }))), "{second:?}");
+        Ok::<_, StoreError>(())
+    })
+    .await
+    .unwrap();
+    insert(&db, 2, None).await.unwrap();
+}
+
+/// The time of PostgreSQL is its own, so that several instances agree.
+#[tokio::test]
+async fn postgres_does_not_take_its_time_from_the_injected_clock() {
+    let database = mainstay_testkit::TestDatabase::new(Dialect::Postgres).await;
+    let db = database.open_with(Arc::new(FakeClock::new()), |_| {}).await;
+    let now = db.now().await.unwrap();
+    let real = SystemClock::new().now();
+    assert!(now.since(real).max(real.since(now)) < Duration::from_secs(60));
+}
