@@ -51,6 +51,29 @@ impl TestDatabase {
         }
     }
 
+    /// The same PostgreSQL database by way of a proxy at `host:port`.
+    ///
+    /// # Panics
+    /// On SQLite, which has no address.
+    #[must_use]
+    pub fn through(&self, proxy: &str) -> Target {
+        let url = self.address();
+        let (before, after) = url.split_once('@').expect("the address of a server");
+        let (_, path) = after.split_once('/').expect("an address with a database");
+        Target::Postgres { url: Secret::new(format!("{before}@{proxy}/{path}")) }
+    }
+
+    /// `host:port` of the PostgreSQL server.
+    ///
+    /// # Panics
+    /// On SQLite, which has no address.
+    #[must_use]
+    pub fn server_address(&self) -> String {
+        let url = self.address();
+        let (_, after) = url.split_once('@').expect("the address of a server");
+        after.split('/').next().unwrap_or_default().to_owned()
+    }
+
     /// The file of an SQLite database.
     ///
     /// # Panics

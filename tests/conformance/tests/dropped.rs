@@ -5,14 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use mainstay_base::SystemClock;
 use mainstay_conformance_tests::{INSERT, create};
-use mainstay_store::{Db, Dialect, Sql, StoreError, values};
-use mainstay_testkit::{TestDatabase, drop_at_await, each_database};
+use mainstay_store::{Db, Dialect, Sql, StoreError, StoreOptions, values};
+use mainstay_testkit::{SlowProxy, TestDatabase, drop_at_await, each_database};
 
-/// No transaction has more awaits than this; the loop ends when one is not dropped any more.
-const MOST_AWAITS: usize = 400;
-/// How often the last await must be reached before the loop ends: timing moves the awaits about.
-const UNDROPPED: usize = 20;
+/// No write has more awaits than this.
+const MOST_AWAITS: usize = 200;
+/// One each for begin, three statements and commit.
+const LEAST_AWAITS: usize = 5;
+/// The delay of the proxy moves where exactly the drop falls, so it is tried several times.
+const ROUNDS: usize = 5;
+const DELAY: Duration = Duration::from_millis(1);
 const SETTLE: Duration = Duration::from_millis(20);
 const SETTLE_TRIES: usize = 500;
 
@@ -22,6 +26,7 @@ const PAIRS: Sql = Sql::same(
      WHERE NOT EXISTS (SELECT 1 FROM thing b WHERE b.id = -a.id)",
 );
 const COUNT: Sql = Sql::same("test.count", "SELECT count(*) AS count FROM thing WHERE id > 0");
+const CLEAR: Sql = Sql::same("test.clear", "DELETE FROM thing");
 const IN_TRANSACTION: Sql = Sql::same(
     "test.in_transaction",
     "SELECT count(*) AS count FROM pg_stat_activity
@@ -45,6 +50,8 @@ async fn write_pair(db: &Db, id: i64, rung: &Arc<AtomicU64>) -> Result<(), Store
 }
 
 async fn no_transaction_stays_open(db: &Db) {
+    // What the dropped caller had sent must first arrive: too early a look would see nothing.
+    tokio::time::sleep(SETTLE).await;
     for _ in 0..SETTLE_TRIES {
         let open: i64 = db.fetch_one(&IN_TRANSACTION, &[]).await.unwrap().get("count").unwrap();
         if open == 0 {
@@ -55,47 +62,70 @@ async fn no_transaction_stays_open(db: &Db) {
     panic!("a connection stays idle in transaction");
 }
 
-each_database! {
-    async fn at_every_await_of_a_write(database: &TestDatabase) {
-        let db = database.open_with(Arc::new(mainstay_base::SystemClock::new()), |options| {
-            options.connections = 3;
-        }).await;
-        create(&db).await.unwrap();
-        let rung = Arc::new(AtomicU64::new(0));
-        let (mut undropped, mut id) = (0, 0_i64);
-        let mut dropped = 0_u64;
-        for awaits in 0..MOST_AWAITS {
-            id += 1;
-            match drop_at_await(awaits, write_pair(&db, id, &rung)).await {
-                None => dropped += 1,
-                Some(outcome) => {
-                    outcome.unwrap();
-                    undropped += 1;
+/// Drops a write at each of its awaits in turn, until none is left to drop at.
+async fn drop_at_every_await(db: &Db, rung: &Arc<AtomicU64>, watching: Option<&Db>) -> usize {
+    for awaits in 0..MOST_AWAITS {
+        let id = i64::try_from(awaits).unwrap() + 1;
+        match drop_at_await(awaits, write_pair(db, id, rung)).await {
+            None => {
+                if let Some(watching) = watching {
+                    no_transaction_stays_open(watching).await;
                 }
             }
-            if undropped == UNDROPPED {
-                break;
+            Some(outcome) => {
+                outcome.unwrap();
+                return awaits;
             }
         }
-        assert_eq!(undropped, UNDROPPED, "some awaits were never passed");
-        assert!(dropped > 3, "the future was hardly dropped at all: {dropped}");
-        // A commit that had begun is finished by its own task: wait for the last by writing once.
-        write_pair(&db, id + 1, &rung).await.unwrap();
-        if db.dialect() == Dialect::Postgres {
-            no_transaction_stays_open(&db).await;
-        }
-        db.close().await;
-        let db = database.open().await;
-        let halves: i64 = db.fetch_one(&PAIRS, &[]).await.unwrap().get("halves").unwrap();
-        assert_eq!(halves, 0, "half a write is seen");
-        let pairs: i64 = db.fetch_one(&COUNT, &[]).await.unwrap().get("count").unwrap();
-        assert_eq!(
-            u64::try_from(pairs).unwrap(),
-            rung.load(Ordering::SeqCst),
-            "what is committed is announced, and nothing else"
-        );
     }
+    panic!("a write has more than {MOST_AWAITS} awaits");
+}
 
+async fn what_is_committed_is_whole_and_announced(db: &Db, rung: &Arc<AtomicU64>) {
+    let halves: i64 = db.fetch_one(&PAIRS, &[]).await.unwrap().get("halves").unwrap();
+    assert_eq!(halves, 0, "half a write is seen");
+    let pairs: i64 = db.fetch_one(&COUNT, &[]).await.unwrap().get("count").unwrap();
+    let announced = rung.load(Ordering::SeqCst);
+    assert_eq!(u64::try_from(pairs).unwrap(), announced, "committed and announced differ");
+}
+
+/// Behind a proxy that delays each answer, so that the write truly waits at every await.
+#[tokio::test(flavor = "multi_thread")]
+async fn at_every_await_of_a_write_on_postgres() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let watching = database.open().await;
+    create(&watching).await.unwrap();
+    let proxy = SlowProxy::before(database.server_address(), DELAY).await;
+    let mut options =
+        StoreOptions::new(database.through(proxy.address()), Arc::new(SystemClock::new()));
+    options.connections = 3;
+    let db = Db::open(options).await.unwrap();
+    let rung = Arc::new(AtomicU64::new(0));
+    for _ in 0..ROUNDS {
+        // A warm connection, so that the first await is the one of BEGIN.
+        db.ping().await.unwrap();
+        let awaits = drop_at_every_await(&db, &rung, Some(&watching)).await;
+        assert!(awaits >= LEAST_AWAITS, "the write was dropped at {awaits} awaits only");
+        db.write(async |tx| tx.execute(&CLEAR, &[]).await).await.unwrap();
+        rung.store(0, Ordering::SeqCst);
+    }
+    drop_at_every_await(&db, &rung, None).await;
+    db.close().await;
+    what_is_committed_is_whole_and_announced(&watching, &rung).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_every_await_of_a_write_on_sqlite() {
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let db = database.open().await;
+    create(&db).await.unwrap();
+    let rung = Arc::new(AtomicU64::new(0));
+    drop_at_every_await(&db, &rung, None).await;
+    db.close().await;
+    what_is_committed_is_whole_and_announced(&database.open().await, &rung).await;
+}
+
+each_database! {
     async fn a_storm_of_hang_ups_leaves_the_store_whole(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();
@@ -125,7 +155,7 @@ async fn dropped_reads_leave_connections_that_answer_the_right_question() {
     for dialect in [Dialect::Sqlite, Dialect::Postgres] {
         let database = TestDatabase::new(dialect).await;
         let db = database
-            .open_with(Arc::new(mainstay_base::SystemClock::new()), |options| {
+            .open_with(Arc::new(SystemClock::new()), |options| {
                 options.connections = 2;
             })
             .await;
