@@ -1,0 +1,115 @@
+//! Which crate may lean on which: `base ← store ← … ← rooms ← http ← server`, `web ← server`.
+
+/// One crate of the workspace and what it leans on, without what only its tests need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Crate {
+    /// Its package name.
+    pub name: String,
+    /// The package names it depends on.
+    pub dependencies: Vec<String>,
+}
+
+/// What each crate of the house may lean on. A crate that is not listed is not in the house.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("mainstay-base", &[]),
+    ("mainstay-store", &["mainstay-base"]),
+    ("mainstay-http", &["mainstay-base", "mainstay-store"]),
+    ("mainstay-web", &[]),
+    ("mainstay", &["mainstay-base", "mainstay-store", "mainstay-http", "mainstay-web"]),
+    ("mainstay-testkit", &["mainstay-base", "mainstay-store"]),
+];
+
+/// Libraries that only one room may name, because it guards what they do.
+const OWNED: &[(&str, &[&str])] = &[
+    ("sqlx", &["mainstay-store"]),
+    ("axum", &["mainstay-http"]),
+    ("hyper", &["mainstay-http"]),
+    ("reqwest", &[]),
+    ("object_store", &[]),
+    ("anyhow", &["mainstay"]),
+    ("rand", &["mainstay-base"]),
+];
+
+/// Packages of tests and benches: they may lean on everything.
+const OUTSIDE: [&str; 4] = [
+    "mainstay-house-tests",
+    "mainstay-conformance-tests",
+    "mainstay-e2e-tests",
+    "mainstay-benches",
+];
+
+/// Every arrow that points the wrong way.
+#[must_use]
+pub fn broken(crates: &[Crate]) -> Vec<String> {
+    crates.iter().filter(|one| !OUTSIDE.contains(&one.name.as_str())).flat_map(broken_of).collect()
+}
+
+fn broken_of(one: &Crate) -> Vec<String> {
+    let name = one.name.as_str();
+    let Some((_, allowed)) = ALLOWED.iter().find(|(known, _)| *known == name) else {
+        return vec![format!(
+            "{name} is not in the map of tests/house/src/arrows.rs: add it there and to ARCHITECTURE.md"
+        )];
+    };
+    let ours = one.dependencies.iter().filter(|other| other.starts_with("mainstay"));
+    let wrong_way = ours
+        .filter(|other| !allowed.contains(&other.as_str()))
+        .map(|other| format!("{name} must not lean on {other}"));
+    let foreign = one.dependencies.iter().filter_map(|other| not_owned(name, other));
+    wrong_way.chain(foreign).collect()
+}
+
+fn not_owned(name: &str, library: &str) -> Option<String> {
+    let (_, owners) = OWNED.iter().find(|(owned, _)| *owned == library)?;
+    let owner = owners.first().copied().unwrap_or("outbound, which is not built yet,");
+    (!owners.contains(&name)).then(|| format!("{name} must not name {library}: only {owner} may"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(name: &str, dependencies: &[&str]) -> Crate {
+        let dependencies = dependencies.iter().map(|&other| other.to_owned()).collect();
+        Crate { name: name.to_owned(), dependencies }
+    }
+
+    #[test]
+    fn what_breaks_an_arrow_is_told() {
+        for (given, told) in [
+            (
+                one("mainstay-base", &["mainstay-store"]),
+                "mainstay-base must not lean on mainstay-store",
+            ),
+            (
+                one("mainstay-store", &["mainstay-http"]),
+                "mainstay-store must not lean on mainstay-http",
+            ),
+            (
+                one("mainstay-http", &["mainstay-web"]),
+                "mainstay-http must not lean on mainstay-web",
+            ),
+            (
+                one("mainstay-http", &["sqlx"]),
+                "mainstay-http must not name sqlx: only mainstay-store may",
+            ),
+            (one("mainstay", &["axum"]), "mainstay must not name axum: only mainstay-http may"),
+            (one("mainstay", &["reqwest"]), "mainstay must not name reqwest: only outbound"),
+        ] {
+            let broken = broken(std::slice::from_ref(&given));
+            assert!(matches!(broken.as_slice(), [only] if only.starts_with(told)), "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn a_crate_that_nobody_placed_is_told() {
+        assert_eq!(broken(&[one("mainstay-cellar", &[])]).len(), 1);
+    }
+
+    #[test]
+    fn what_keeps_the_arrows_is_fine() {
+        let house =
+            [one("mainstay-store", &["mainstay-base", "sqlx"]), one("mainstay", &["anyhow"])];
+        assert_eq!(broken(&house), Vec::<String>::new());
+    }
+}
