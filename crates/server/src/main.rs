@@ -1,2 +1,3 @@
-//! Stub.
+//! The `mainstay` binary.
+
 fn main() {}

@@ -1,0 +1,3 @@
+//! The `mainstay` program: [`cli`] → [`config`] → [`telemetry`] → a command → [`exit`].
+
+pub mod config;
