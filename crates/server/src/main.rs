@@ -1,3 +1,7 @@
 //! The `mainstay` binary.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mainstay::run()
+}
