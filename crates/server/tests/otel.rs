@@ -1,5 +1,10 @@
 //! Traces reach a collector, and the last ones leave when the program stops.
 #![cfg(feature = "otel")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a helper of a test fails by panicking"
+)]
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! The configuration: [`setting`] (what there is) → [`environment`], [`file`] → [`layers`] (who
+//! The configuration: [`setting`] (what there is) → [`environment`], [`file`](mod@file) → [`layers`] (who
 //! wins) → [`reader`] and one file per concern (typed values) → [`print`](mod@print).
 
 pub mod data;
