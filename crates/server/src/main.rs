@@ -1,2 +1,7 @@
-//! Stub.
-fn main() {}
+//! The `mainstay` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mainstay::run()
+}

@@ -1,0 +1,59 @@
+//! The command line: one file for each command. Without a command, Mainstay serves.
+
+pub mod backup;
+pub mod data;
+pub mod migrate;
+pub mod openapi;
+pub mod restore;
+pub mod serve;
+
+use clap::{Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  mainstay                                  Serve on 127.0.0.1:7373, data in ./mainstay-data
+  mainstay --listen 0.0.0.0:7373            Serve on every network
+  mainstay --print-config                   Show the effective configuration
+  mainstay migrate status                   Show which migrations are applied
+
+Exit codes: 0 fine, 1 a check failed, 2 wrong use or environment.";
+
+/// Watches what your services lean on.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mainstay",
+    version = crate::VERSION,
+    about = "Mainstay watches what your services lean on. Without a command, it serves.",
+    after_help = EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    serve: serve::Serve,
+}
+
+/// What Mainstay can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the dashboard and the API (the default)
+    Serve(serve::Serve),
+    /// Bring the database's schema up or down, or show where it stands
+    Migrate(migrate::Migrate),
+    /// Copy the SQLite database to a file, also while serving
+    Backup(backup::Backup),
+    /// Bring a backup back
+    Restore(restore::Restore),
+    /// Print the API's description as OpenAPI 3.1
+    Openapi(openapi::Openapi),
+}
+
+impl Cli {
+    /// The command that was asked for.
+    #[must_use]
+    pub fn chosen(self) -> Command {
+        self.command.unwrap_or(Command::Serve(self.serve))
+    }
+}

@@ -1,0 +1,209 @@
+//! The configuration: [`setting`] (what there is) → [`environment`], [`file`](mod@file) → [`layers`] (who
+//! wins) → [`reader`] and one file per concern (typed values) → [`print`](mod@print).
+
+pub mod data;
+pub mod database;
+pub mod environment;
+pub mod file;
+pub mod http;
+pub mod layers;
+pub mod log;
+pub mod metrics;
+mod nearest;
+pub mod network;
+pub mod print;
+pub mod problem;
+pub mod reader;
+pub mod setting;
+pub mod telemetry;
+pub mod tls;
+
+use std::path::PathBuf;
+
+pub use database::{DatabaseConfig, DatabaseKind};
+pub use http::{HttpConfig, ListenAddress, PublicUrl};
+pub use layers::{Flags, Input, Layers};
+pub use log::{LogConfig, LogFormat};
+pub use metrics::MetricsConfig;
+pub use network::Network;
+pub use problem::ConfigError;
+pub use setting::{SETTINGS, Setting};
+pub use telemetry::TelemetryConfig;
+pub use tls::TlsFiles;
+
+use reader::Reader;
+
+/// Everything that can be set, checked and typed.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The folder for everything that Mainstay keeps.
+    pub data_dir: PathBuf,
+    /// The database.
+    pub database: DatabaseConfig,
+    /// The address that Mainstay listens on, and how it is reached.
+    pub http: HttpConfig,
+    /// The certificate, where Mainstay speaks TLS itself.
+    pub tls: Option<TlsFiles>,
+    /// What is logged, and how.
+    pub log: LogConfig,
+    /// Who may read the metrics.
+    pub metrics: MetricsConfig,
+    /// Where traces are sent.
+    pub telemetry: TelemetryConfig,
+}
+
+/// A configuration with what it was made from.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The typed values.
+    pub config: Config,
+    /// The texts with their origins.
+    pub layers: Layers,
+    /// What should be logged once logging works.
+    pub warnings: Vec<String>,
+}
+
+impl Config {
+    /// Whether only this machine reaches Mainstay: it listens on loopback, has no public address
+    /// and trusts no proxy.
+    #[must_use]
+    pub fn alone(&self) -> bool {
+        let http = &self.http;
+        http.listen.is_loopback() && http.public_url.is_none() && http.trusted_proxies.is_empty()
+    }
+}
+
+/// Reads, checks and types a whole configuration.
+///
+/// # Errors
+/// Every problem that was found, not only the first.
+pub fn load(input: Input) -> Result<Loaded, ConfigError> {
+    let mut problems = ConfigError::default();
+    let layers = Layers::gather(input, &mut problems);
+    let mut reader = Reader::new(&layers, problems);
+    let config = read(&mut reader);
+    let warnings = reader.finish()?;
+    // Whoever gives no value has noted a problem, so that `finish` has left already.
+    let config = config.ok_or_else(ConfigError::default)?;
+    Ok(Loaded { config, layers, warnings })
+}
+
+fn read(reader: &mut Reader<'_>) -> Option<Config> {
+    let data_dir = data::read(reader);
+    let database = database::read(reader);
+    let http = http::read(reader);
+    let tls = tls::read(reader);
+    let log = log::read(reader);
+    let metrics = metrics::read(reader);
+    let telemetry = telemetry::read(reader);
+    Some(Config {
+        data_dir: data_dir?,
+        database: database?,
+        http: http?,
+        tls: tls?,
+        log: log?,
+        metrics: metrics?,
+        telemetry: telemetry?,
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::file::FileText;
+    use super::{Flags, Input};
+
+    pub(crate) fn input(flags: Flags, variables: &[(&str, &str)], file: &str) -> Input {
+        Input {
+            flags,
+            variables: variables.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            file: Ok(Some(FileText { path: "mainstay.toml".to_owned(), text: file.to_owned() })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::input;
+    use super::*;
+
+    fn config(variables: &[(&str, &str)]) -> Result<Config, String> {
+        load(input(vec![], variables, ""))
+            .map(|loaded| loaded.config)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn with_nothing_given_everything_has_its_default() {
+        let config = config(&[]).unwrap();
+        assert_eq!(config.data_dir, PathBuf::from("./mainstay-data"));
+        let path = PathBuf::from("./mainstay-data/mainstay.db");
+        assert_eq!(config.database.kind, DatabaseKind::Sqlite { path });
+        assert_eq!(config.database.connections, 10);
+        assert_eq!(config.http.listen.to_string(), "127.0.0.1:7373");
+        assert_eq!(config.http.max_connections, 1000);
+        assert_eq!(config.tls, None);
+        assert_eq!(config.log.format, LogFormat::Auto);
+        assert!(!config.metrics.public);
+        assert_eq!(config.telemetry, TelemetryConfig::default());
+    }
+
+    #[test]
+    fn alone_means_loopback_without_public_address_or_proxy() {
+        let alone = |variables: &[(&str, &str)]| config(variables).unwrap().alone();
+        for (listen, expected) in [
+            ("127.0.0.1:7373", true),
+            ("127.0.0.2:7373", true),
+            ("[::1]:7373", true),
+            ("localhost:7373", true),
+            ("0.0.0.0:7373", false),
+            ("[::]:7373", false),
+            ("10.0.0.5:7373", false),
+            ("mainstay.internal:7373", false),
+        ] {
+            assert_eq!(alone(&[("MAINSTAY_LISTEN", listen)]), expected, "{listen}");
+        }
+        assert!(alone(&[]));
+        assert!(!alone(&[("MAINSTAY_PUBLIC_URL", "http://localhost:7373")]));
+        assert!(!alone(&[("MAINSTAY_TRUSTED_PROXIES", "127.0.0.1")]));
+    }
+
+    #[test]
+    fn all_problems_of_all_places_are_told_at_once() {
+        let flags: Flags = vec![(&http::LISTEN, "nowhere".to_owned())];
+        let variables = [
+            ("MAINSTAY_LSTEN", "x"),
+            ("DATABASE_URL", "mysql://u:hunter2@h/d"),
+            ("MAINSTAY_METRICS_PUBLIC", "maybe"),
+            ("MAINSTAY_TLS_KEY", "key.pem"),
+        ];
+        let text = load(input(flags, &variables, "colour = 'red'")).unwrap_err().to_string();
+        for part in [
+            "6 problems",
+            "MAINSTAY_LSTEN in the environment is not a setting; did you mean MAINSTAY_LISTEN?",
+            "mainstay.toml:1: \"colour\" is not a setting",
+            "database.url from DATABASE_URL: the value is not a database",
+            "http.listen from --listen: \"nowhere\" is not an address with a port",
+            "metrics.public from MAINSTAY_METRICS_PUBLIC: \"maybe\" is neither true nor false",
+            "tls.key is set but tls.cert is not; set both or neither",
+        ] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+
+    #[test]
+    fn a_certificate_needs_its_key() {
+        let both = [("MAINSTAY_TLS_CERT", "c.pem"), ("MAINSTAY_TLS_KEY", "k.pem")];
+        let files = config(&both).unwrap().tls.unwrap();
+        assert_eq!(files, TlsFiles { cert: "c.pem".into(), key: "k.pem".into() });
+        let reason = config(&[("MAINSTAY_TLS_CERT", "c.pem")]).unwrap_err();
+        assert_eq!(reason, "tls.cert is set but tls.key is not; set both or neither");
+    }
+
+    #[test]
+    fn the_debug_print_of_a_configuration_holds_no_password() {
+        let shown = format!("{:?}", config(&[("DATABASE_URL", "postgres://u:hunter2@h/d")]));
+        assert!(shown.contains("postgres://u:[secret]@h/d"), "{shown}");
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+}

@@ -1,0 +1,117 @@
+//! The effective configuration as TOML: sorted, each value with its origin, secrets masked.
+
+use std::fmt::Write as _;
+
+use super::layers::{Layers, Value};
+use super::reader::boolean;
+use super::setting::{Kind, SETTINGS, Setting, parts};
+
+/// What `--print-config` shows. It is a valid configuration file.
+#[must_use]
+pub fn print(layers: &Layers) -> String {
+    let mut text =
+        String::from("# Flags win over the environment, over mainstay.toml, over defaults.\n");
+    for setting in SETTINGS {
+        // Writing to a String does not fail.
+        let _ = match layers.get(setting) {
+            Some(value) => {
+                writeln!(text, "{} = {} # {}", setting.key, literal(setting, value), value.origin)
+            }
+            None => writeln!(text, "# {} is not set", setting.key),
+        };
+    }
+    text
+}
+
+fn literal(setting: &Setting, value: &Value) -> toml::Value {
+    let text = match setting.mask {
+        Some(mask) => mask(&value.text),
+        None => value.text.clone(),
+    };
+    let typed = match setting.kind {
+        Kind::Text => None,
+        Kind::Integer => text.trim().parse().ok().map(toml::Value::Integer),
+        Kind::Boolean => boolean(&text).ok().map(toml::Value::Boolean),
+        Kind::List => Some(parts(&text).map(toml::Value::from).collect::<Vec<_>>().into()),
+    };
+    typed.unwrap_or(toml::Value::String(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::layers::Input;
+    use crate::config::testing::input;
+    use crate::config::{Loaded, database, http, load};
+    use proptest::prelude::*;
+
+    fn loaded(input: Input) -> Loaded {
+        load(input).map_err(|error| error.to_string()).unwrap()
+    }
+
+    #[test]
+    fn every_setting_is_shown_with_its_origin() {
+        let flags = vec![(&http::LISTEN, "0.0.0.0:80".to_owned())];
+        let variables =
+            [("DATABASE_URL", "postgres://me:hunter2@db/main"), ("MAINSTAY_METRICS_PUBLIC", "1")];
+        let file = "[http]\ntrusted_proxies = ['::1', '10.0.0.0/8']\nmax_connections = 50";
+        insta::assert_snapshot!(print(&loaded(input(flags, &variables, file)).layers), @r#"
+        # Flags win over the environment, over mainstay.toml, over defaults.
+        data_dir = "./mainstay-data" # default
+        database.connections = 10 # default
+        database.url = "postgres://me:[secret]@db/main" # DATABASE_URL
+        http.listen = "0.0.0.0:80" # --listen
+        http.max_connections = 50 # mainstay.toml:3
+        # http.public_url is not set
+        http.trusted_proxies = ["::1", "10.0.0.0/8"] # mainstay.toml:2
+        log.format = "auto" # default
+        log.level = "info" # default
+        metrics.public = true # MAINSTAY_METRICS_PUBLIC
+        # telemetry.otlp_endpoint is not set
+        # tls.cert is not set
+        # tls.key is not set
+        "#);
+    }
+
+    fn texts(layers: &Layers) -> Vec<Option<String>> {
+        SETTINGS
+            .iter()
+            .map(|setting| Some(literal(setting, layers.get(setting)?).to_string()))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_reads_back_as_the_same_values(
+            folder in "[ -~äß\u{80}]{0,20}[a-z]",
+            port in 0_u16..,
+            connections in 2_u32..=100,
+            proxies in proptest::collection::vec(any::<std::net::IpAddr>(), 0..4),
+            public in any::<bool>(),
+        ) {
+            let proxies = proxies.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            let connections = format!("0{connections}");
+            let first = loaded(input(
+                vec![(&http::LISTEN, format!("localhost:{port}"))],
+                &[
+                    ("MAINSTAY_DATA_DIR", &folder),
+                    ("MAINSTAY_DATABASE_CONNECTIONS", &connections),
+                    ("MAINSTAY_TRUSTED_PROXIES", &proxies),
+                    ("MAINSTAY_METRICS_PUBLIC", if public { "1" } else { "false" }),
+                    ("MAINSTAY_DATABASE", "sqlite:x.db"),
+                ],
+                "",
+            ));
+            let second = loaded(input(vec![], &[], &print(&first.layers)));
+            prop_assert_eq!(texts(&first.layers), texts(&second.layers));
+        }
+    }
+
+    #[test]
+    fn a_masked_password_is_still_valid_toml() {
+        let flags = vec![(&database::URL, "postgres://me:hunter2@db/main".to_owned())];
+        let text = print(&loaded(input(flags, &[], "")).layers);
+        assert!(text.parse::<toml::Table>().is_ok());
+        assert!(!text.contains("hunter2"));
+    }
+}

@@ -1,0 +1,73 @@
+//! The `mainstay` program: [`cli`] → [`config`] → [`telemetry`] → a command → [`exit`].
+//!
+//! A library, so that tests reach its parts; the binary only calls [`run`].
+
+pub mod cli;
+pub mod config;
+pub mod exit;
+pub mod output;
+pub mod shutdown;
+pub mod telemetry;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser as _;
+use mainstay_base::SystemClock;
+
+use cli::data::Source;
+use cli::{Cli, Command};
+use config::{Config, Loaded, environment};
+use exit::Exit;
+
+/// The version, with the commit where it is known.
+pub const VERSION: &str = env!("MAINSTAY_VERSION");
+
+/// The commit that this was built from, where it is known.
+pub const COMMIT: Option<&str> = option_env!("MAINSTAY_COMMIT");
+
+/// Does what the command line asks for.
+#[must_use]
+pub fn run() -> ExitCode {
+    exit::conclude(execute(Cli::parse().chosen())).into()
+}
+
+fn execute(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Serve(serve) if serve.print_config => print_config(serve.source()),
+        Command::Serve(serve) => with_config(serve.source(), cli::serve::run),
+        Command::Migrate(migrate) => {
+            with_config(migrate.source(), |config| cli::migrate::run(&migrate.action, config))
+        }
+        Command::Backup(backup) => {
+            with_config(backup.data.source(), |config| cli::backup::run(&backup.file, config))
+        }
+        Command::Restore(restore) => {
+            with_config(restore.data.source(), |config| cli::restore::run(&restore.file, config))
+        }
+        Command::Openapi(_) => cli::openapi::run(),
+    }
+}
+
+fn print_config(source: Source<'_>) -> anyhow::Result<Exit> {
+    let loaded = config::load(source.input(environment::variables()))?;
+    output::write_stdout(&config::print::print(&loaded.layers))?;
+    Ok(Exit::Fine)
+}
+
+/// Runs a command with its configuration, under logging that is flushed when it ends.
+fn with_config(
+    source: Source<'_>,
+    command: impl FnOnce(&Config) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    let variables = environment::variables();
+    let screen = environment::screen(&variables);
+    let Loaded { config, warnings, .. } = config::load(source.input(variables))?;
+    let telemetry = telemetry::install(&config, screen, Arc::new(SystemClock::new()))?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    let result = command(&config);
+    telemetry.stop();
+    result
+}

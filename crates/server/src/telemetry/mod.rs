@@ -1,0 +1,127 @@
+//! Logs and traces: [`style`] (how a line looks) → [`text`] or [`json`] → standard error, with
+//! [`panic`](mod@panic) for what should never happen. With the `otel` feature, traces also go to a
+//! collector.
+
+pub mod json;
+#[cfg(feature = "otel")]
+pub mod otel;
+pub mod panic;
+pub mod style;
+pub mod text;
+mod time;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::Clock;
+use tracing::Subscriber;
+use tracing_subscriber::fmt::{self, MakeWriter};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
+
+use crate::config::environment::Screen;
+use crate::config::{Config, log};
+use json::JsonLines;
+use style::Style;
+use time::ClockTime;
+
+/// How long the last traces may take to leave when the program ends.
+pub const FLUSH: Duration = Duration::from_secs(2);
+
+/// A part of the subscriber.
+pub type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
+/// Logging that could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// The directives were refused.
+    #[error("log.level {0}")]
+    Level(crate::config::problem::Reason),
+    /// Somebody was first.
+    #[error("logging is already set up in this process; start it once")]
+    AlreadySet,
+    /// The exporter was refused.
+    #[cfg(feature = "otel")]
+    #[error("traces can't be sent to {endpoint}; check telemetry.otlp_endpoint")]
+    Exporter {
+        /// The collector.
+        endpoint: String,
+        /// Why.
+        source: opentelemetry_otlp::ExporterBuildError,
+    },
+}
+
+/// Keeps the telemetry of the process until it ends.
+#[derive(Debug)]
+#[must_use = "stop it when the program ends, or the last traces are lost"]
+pub struct Telemetry {
+    #[cfg(feature = "otel")]
+    exporter: Option<otel::Exporter>,
+}
+
+impl Telemetry {
+    /// Sends what still waits, within [`FLUSH`]. Call it outside the runtime.
+    pub fn stop(self) {
+        #[cfg(feature = "otel")]
+        if let Some(exporter) = self.exporter {
+            exporter.stop();
+        }
+    }
+}
+
+/// Sets up logging for the whole process, panics included.
+///
+/// # Errors
+/// [`TelemetryError`] when the settings do not do.
+pub fn install(
+    config: &Config,
+    screen: Screen,
+    clock: Arc<dyn Clock>,
+) -> Result<Telemetry, TelemetryError> {
+    let style = Style::choose(config.log.format, screen);
+    let filter = log::filter(&config.log.level).map_err(TelemetryError::Level)?;
+    #[cfg_attr(not(feature = "otel"), expect(unused_mut, reason = "traces are one more layer"))]
+    let mut layers = vec![log_layer(style, clock, io::stderr)];
+    #[cfg(feature = "otel")]
+    let exporter = config.telemetry.otlp_endpoint.as_deref().map(otel::start).transpose()?;
+    #[cfg(feature = "otel")]
+    layers.extend(exporter.as_ref().map(otel::Exporter::layer));
+    tracing::subscriber::set_global_default(subscriber(filter, layers))
+        .map_err(|_| TelemetryError::AlreadySet)?;
+    panic::log_panics();
+    Ok(Telemetry {
+        #[cfg(feature = "otel")]
+        exporter,
+    })
+}
+
+/// What receives spans and events: the layers behind the filter.
+pub fn subscriber(
+    filter: EnvFilter,
+    layers: Vec<BoxedLayer>,
+) -> impl Subscriber + Send + Sync + 'static {
+    tracing_subscriber::registry().with(layers).with(filter)
+}
+
+/// Writes each event as one line of the given style.
+pub fn log_layer<W>(style: Style, clock: Arc<dyn Clock>, writer: W) -> BoxedLayer
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    // A log that can't be written must not end the program: the default reports that with
+    // `eprintln!`, which panics when standard error is closed.
+    let layer = fmt::layer().with_timer(ClockTime(clock)).log_internal_errors(false);
+    match style {
+        Style::Text { color } => {
+            layer.with_ansi(color).fmt_fields(text::fields()).with_writer(writer).boxed()
+        }
+        Style::Json => layer
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .with_span_list(true)
+            .with_writer(JsonLines(writer))
+            .boxed(),
+    }
+}
