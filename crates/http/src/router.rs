@@ -74,7 +74,7 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
         .fallback(routes::assets::fallback)
         .method_not_allowed_fallback(routes::assets::method_not_allowed)
         .layer(ObserveLayer(watch))
-        .with_state(state(surface, openapi::text(document)));
+        .with_state(state(surface, openapi::text(&document)));
     Service { router, limits }
 }
 

@@ -9,10 +9,12 @@ mod system;
 
 use axum::Router;
 use axum::routing::get;
+use utoipa::OpenApi as _;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::error::ErrorBody;
+use crate::openapi::Document;
 use crate::router::SharedState;
 
 /// How every route answers when it refuses or fails.
@@ -23,7 +25,7 @@ struct Refusal(ErrorBody);
 
 /// The routes of the OpenAPI document.
 pub(crate) fn documented() -> OpenApiRouter<SharedState> {
-    OpenApiRouter::new()
+    OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
         .routes(routes!(system::system))
