@@ -1,1 +1,44 @@
-//! Stub.
+//! The HTTP surface, in the order in which a request meets it:
+//! [`serve`](mod@serve) (accepts) → `tls` → `connection` and `guarded` (one connection and its clocks) →
+//! `observe` (one layer: `gate` with `host`, `request_id`, `flight`, `headers`) → `router` →
+//! [`extract`] → `routes` → `error` on the way out. Every bound stands in [`limits`], every metric in
+//! [`measure`], every error code in `code`; `surface` is what it is all given.
+//!
+//! Only this crate names axum. It knows no store and no environment: `server` hands it a [`Surface`].
+
+mod code;
+mod connection;
+mod error;
+pub mod extract;
+mod flight;
+mod gate;
+mod guarded;
+mod headers;
+mod host;
+pub mod limits;
+pub mod measure;
+mod observe;
+mod openapi;
+mod probe;
+mod request_id;
+mod router;
+mod routes;
+mod serve;
+mod surface;
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+pub use code::Code;
+pub use error::{Error, ErrorBody};
+pub use headers::CONTENT_SECURITY_POLICY;
+pub use limits::Limits;
+pub use openapi::openapi;
+pub use router::{Service, service};
+pub use serve::{Drained, serve};
+pub use surface::{
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Probe, Site, Surface, SystemCheck,
+    SystemDatabase,
+};
+pub use tls::{Tls, TlsError};

@@ -1,0 +1,177 @@
+//! A JSON body, in and out.
+
+use axum::body::Body;
+use axum::extract::{FromRef, FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use super::body;
+use crate::code::Code;
+use crate::error::{APPLICATION_JSON, Error, echo};
+use crate::limits::Limits;
+
+/// A JSON body: as an argument it is read within the limits, as an answer it is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Json<T>(pub T);
+
+impl<S, T> FromRequest<S> for Json<T>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+    Limits: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        require_json(request.headers())?;
+        let bytes = body::read(request.into_body(), &Limits::from_ref(state)).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        match serde_json::to_vec(&self.0) {
+            Ok(bytes) => {
+                ([(header::CONTENT_TYPE, APPLICATION_JSON)], Body::from(bytes)).into_response()
+            }
+            Err(error) => Error::internal(error).into_response(),
+        }
+    }
+}
+
+fn require_json(headers: &HeaderMap) -> Result<(), Error> {
+    if headers.get(header::CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+        let detail = "Compressed bodies are not read. Send it without Content-Encoding.";
+        return Err(Error::new(Code::UnsupportedMediaType, detail));
+    }
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    if given.is_some_and(is_json) {
+        return Ok(());
+    }
+    let found = given.map_or_else(|| "missing".to_owned(), |given| format!("`{}`", echo(given)));
+    let detail = format!("Content-Type is {found}. Send the body as application/json.");
+    Err(Error::new(Code::UnsupportedMediaType, detail))
+}
+
+fn is_json(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == "application/json"
+        || (essence.starts_with("application/") && essence.ends_with("+json"))
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        refusal(&path, &error.into_inner())
+    })?;
+    deserializer.end().map_err(|error| refusal(".", &error))?;
+    Ok(value)
+}
+
+fn refusal(path: &str, error: &serde_json::Error) -> Error {
+    let (line, column) = (error.line(), error.column());
+    // serde_json ends its text with the place, which has its own fields here.
+    let text = error.to_string();
+    let reason = echo(text.split(" at line ").next().unwrap_or(&text));
+    match error.classify() {
+        Category::Data => {
+            let field = echo(path);
+            let place = if path == "." { "The body".into() } else { format!("`{field}`") };
+            Error::new(Code::InvalidBody, format!("{place} is not as expected: {reason}."))
+                .with("field", field)
+        }
+        Category::Syntax | Category::Eof | Category::Io => {
+            let detail = format!("Line {line}, column {column}: {reason}. Send valid JSON.");
+            Error::new(Code::MalformedJson, detail)
+        }
+    }
+    .with("line", line)
+    .with("column", column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Order {
+        #[expect(dead_code, reason = "only its type matters here")]
+        items: Vec<Item>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Item {
+        #[expect(dead_code, reason = "only its type matters here")]
+        count: u8,
+    }
+
+    fn refused(text: &str) -> (Code, String) {
+        let error = parse::<Order>(text.as_bytes()).unwrap_err();
+        (error.code(), error.to_string())
+    }
+
+    #[test]
+    fn a_wrong_type_names_the_field_by_its_whole_path() {
+        let (code, text) = refused(r#"{"items":[{"count":1},{"count":"two"}]}"#);
+        assert_eq!(code, Code::InvalidBody);
+        assert!(text.contains("`items[1].count`"), "{text}");
+        assert!(text.contains("expected u8"), "{text}");
+    }
+
+    #[test]
+    fn an_unknown_field_is_named_with_what_was_expected() {
+        let (code, text) = refused(r#"{"items":[],"itmes":[]}"#);
+        assert_eq!(code, Code::InvalidBody);
+        assert!(text.contains("unknown field `itmes`, expected `items`"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_by_line_and_column() {
+        for (text, place) in [
+            ("{\n  \"items\": [}", "Line 2, column 13"),
+            ("", "Line 1, column 0"),
+            ("{\"items\":[]} x", "Line 1, column 14"),
+            ("\u{feff}{}", "Line 1, column 1"),
+        ] {
+            let (code, message) = refused(text);
+            assert_eq!(code, Code::MalformedJson, "{text}");
+            assert!(message.contains(place), "{message}");
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_refused_before_it_fills_the_stack() {
+        let deep = "[".repeat(100_000);
+        let error = parse::<serde_json::Value>(deep.as_bytes()).unwrap_err();
+        assert_eq!(error.code(), Code::MalformedJson);
+    }
+
+    #[test]
+    fn long_names_from_outside_are_cut() {
+        let (_, text) = refused(&format!(r#"{{"{}":1}}"#, "x".repeat(10_000)));
+        assert!(text.len() < 400, "{}", text.len());
+    }
+
+    #[test]
+    fn json_is_known_by_its_media_type() {
+        for (text, yes) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("application/problem+json", true),
+            ("text/json", false),
+            ("application/jsonx", false),
+            ("application/x-www-form-urlencoded", false),
+            ("", false),
+        ] {
+            assert_eq!(is_json(text), yes, "{text}");
+        }
+    }
+}

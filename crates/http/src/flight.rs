@@ -1,0 +1,119 @@
+//! One request from its arrival to its end: counted once, logged once, even when the client hangs
+//! up before the answer.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderValue, StatusCode};
+use mainstay_base::Moment;
+use tracing::{Level, Span};
+
+use crate::measure::{Meter, method_label};
+use crate::observe::Watch;
+use crate::request_id;
+
+/// What an answer outside every route is counted under.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RouteLabel(pub(crate) &'static str);
+
+/// The label of what no route and no asset answers.
+const UNMATCHED: RouteLabel = RouteLabel("unmatched");
+
+/// Routes that machines ask every few seconds: at INFO they would drown the rest.
+const QUIET_ROUTES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// nginx's word for a client that closed the connection before the answer; it is never sent.
+const CLIENT_HUNG_UP: u16 = 499;
+
+/// A request on its way. Dropped before [`Flight::land`], it counts as a client that hung up.
+pub(crate) struct Flight {
+    pub(crate) watch: Arc<Watch>,
+    pub(crate) request_id: HeaderValue,
+    meter: Arc<Meter>,
+    method: &'static str,
+    matched: Option<MatchedPath>,
+    quiet: bool,
+    started: Moment,
+    landed: bool,
+}
+
+impl Flight {
+    pub(crate) fn begin(watch: &Arc<Watch>, meter: &Arc<Meter>, request: &Request) -> Self {
+        watch.in_flight.increment(1.0);
+        let matched = request.extensions().get::<MatchedPath>().cloned();
+        let quiet = match &matched {
+            Some(route) => QUIET_ROUTES.contains(&route.as_str()),
+            None => !request.uri().path().starts_with("/api"),
+        };
+        Self {
+            request_id: request_id::assign(request.headers(), &watch.ids),
+            meter: Arc::clone(meter),
+            method: method_label(request.method()),
+            matched,
+            quiet,
+            started: watch.clock.moment(),
+            landed: false,
+            watch: Arc::clone(watch),
+        }
+    }
+
+    /// The span in which the request's own log lines stand.
+    pub(crate) fn span(&self) -> Span {
+        let (request_id, method) = (request_id::text(&self.request_id), self.method);
+        let route = self.route(UNMATCHED);
+        if self.quiet {
+            tracing::debug_span!("request", request_id, method, route)
+        } else {
+            tracing::info_span!("request", request_id, method, route)
+        }
+    }
+
+    /// The answer's head is ready.
+    pub(crate) fn land(
+        &mut self,
+        status: StatusCode,
+        label: Option<RouteLabel>,
+        cause: Option<&str>,
+    ) {
+        self.landed = true;
+        self.end(status, label.unwrap_or(UNMATCHED), cause);
+    }
+
+    fn end(&self, status: StatusCode, label: RouteLabel, cause: Option<&str>) {
+        let took = self.watch.clock.moment().since(self.started);
+        let route = self.route(label);
+        self.watch.in_flight.decrement(1.0);
+        self.meter.count(self.method, route, status, took);
+
+        let (method, status) = (self.method, status.as_u16());
+        let duration_ms = took.as_secs_f64() * 1000.0;
+        let request_id = request_id::text(&self.request_id);
+        macro_rules! log {
+            ($level:expr) => {
+                tracing::event!(
+                    parent: None, $level,
+                    method, route, status, duration_ms, request_id, cause, "request"
+                )
+            };
+        }
+        match status {
+            500 => log!(Level::ERROR),
+            501.. => log!(Level::WARN),
+            _ if self.quiet => log!(Level::DEBUG),
+            _ => log!(Level::INFO),
+        }
+    }
+
+    fn route(&self, label: RouteLabel) -> &str {
+        self.matched.as_ref().map_or(label.0, MatchedPath::as_str)
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if !self.landed {
+            let status = StatusCode::from_u16(CLIENT_HUNG_UP).unwrap_or(StatusCode::BAD_REQUEST);
+            self.end(status, UNMATCHED, None);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Every bound of the surface, by name.
+
+use std::time::Duration;
+
+/// Headers in one request.
+pub const MAX_HEADERS: usize = 100;
+/// Bytes of one request's line and headers together; also hyper's buffer for writing.
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
+/// The same for HTTP/2, where every header counts 32 bytes more than its text.
+pub(crate) const HTTP2_HEADER_LIST_BYTES: u32 = 64 * 1024;
+/// Requests at once on one HTTP/2 connection.
+pub(crate) const HTTP2_STREAMS: u32 = 128;
+/// Streams that a client may reset before they were taken up, until its connection is closed.
+pub(crate) const HTTP2_PENDING_RESETS: usize = 20;
+/// Streams that we reset because of a client's mistakes, until its connection is closed.
+pub(crate) const HTTP2_ERROR_RESETS: usize = 128;
+/// Bytes that wait for being sent on one HTTP/2 stream.
+pub(crate) const HTTP2_SEND_BUFFER_BYTES: usize = 64 * 1024;
+/// Bytes that a client may send on one HTTP/2 stream before we have read them.
+pub(crate) const HTTP2_STREAM_WINDOW_BYTES: u32 = 64 * 1024;
+/// The same for all streams of a connection together.
+pub(crate) const HTTP2_CONNECTION_WINDOW_BYTES: u32 = 256 * 1024;
+/// How often a quiet HTTP/2 client is asked whether it is still there.
+pub(crate) const HTTP2_PING_INTERVAL: Duration = Duration::from_secs(20);
+/// How long it may take to say so.
+pub(crate) const HTTP2_PING_TIME: Duration = Duration::from_secs(10);
+/// Bytes thrown away after a refusal, so that the client reads the refusal and not a reset.
+pub(crate) const LINGER_BYTES: usize = 1024 * 1024;
+/// How long that may take.
+pub(crate) const LINGER_TIME: Duration = Duration::from_secs(1);
+/// The first wait after a failed accept; it doubles up to [`ACCEPT_BACKOFF_MAX`].
+pub(crate) const ACCEPT_BACKOFF_MIN: Duration = Duration::from_millis(10);
+/// The longest wait after a failed accept.
+pub(crate) const ACCEPT_BACKOFF_MAX: Duration = Duration::from_secs(1);
+/// Characters of a client's own input that an answer or a log line repeats.
+pub(crate) const MAX_ECHO_CHARS: usize = 120;
+/// Characters of a request id that is taken over from the client.
+pub(crate) const MAX_REQUEST_ID_CHARS: usize = 64;
+/// What `Retry-After` says when nothing better is known.
+pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// The bounds that an operator or a test may move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a JSON body.
+    pub body_bytes: usize,
+    /// From the first to the last byte of a body.
+    pub body_time: Duration,
+    /// From the end of a request's head to the head of its answer; a stream may go on after it.
+    pub request_time: Duration,
+    /// From the first byte of a request's head, or from the connection, to the head's end.
+    pub head_time: Duration,
+    /// The TLS handshake.
+    pub handshake_time: Duration,
+    /// How long a connection is kept without a request. It is longer than the minute that load
+    /// balancers keep theirs, so that they close first and never send into a closing connection.
+    pub idle_time: Duration,
+    /// How long a client may take none of the bytes that wait for it.
+    pub stall_time: Duration,
+    /// Connections at once; beyond it new ones wait in the listener's queue.
+    pub connections: usize,
+    /// One look at the system's health.
+    pub probe_time: Duration,
+    /// How long one look at the system's health answers for all who ask.
+    pub probe_age: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 256 * 1024,
+            body_time: Duration::from_secs(20),
+            request_time: Duration::from_secs(30),
+            head_time: Duration::from_secs(10),
+            handshake_time: Duration::from_secs(10),
+            idle_time: Duration::from_secs(75),
+            stall_time: Duration::from_secs(30),
+            connections: 10_000,
+            probe_time: Duration::from_secs(2),
+            probe_age: Duration::from_secs(1),
+        }
+    }
+}

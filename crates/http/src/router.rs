@@ -1,0 +1,98 @@
+//! Puts the routes together and the observing layer around them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::FromRef;
+use bytes::Bytes;
+use mainstay_base::{Clock, Timestamp};
+
+use crate::limits::Limits;
+use crate::observe::{ObserveLayer, Watch};
+use crate::probe::SharedProbe;
+use crate::surface::{Assets, BuildInfo, Probe, Site, Surface};
+use crate::{measure, openapi, routes};
+
+/// The whole surface, ready for [`serve`](crate::serve).
+#[derive(Clone)]
+pub struct Service {
+    pub(crate) router: Router,
+    pub(crate) limits: Limits,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Service").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+/// What the routes share.
+pub(crate) struct State {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) build: BuildInfo,
+    pub(crate) started_at: Timestamp,
+    pub(crate) probe: Arc<dyn Probe>,
+    pub(crate) shared_probe: SharedProbe,
+    pub(crate) assets: Arc<dyn Assets>,
+    pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(crate) site: Site,
+    pub(crate) openapi: Bytes,
+    limits: Limits,
+}
+
+/// The state as handlers take it.
+pub(crate) type SharedState = Arc<State>;
+
+impl FromRef<SharedState> for Limits {
+    fn from_ref(state: &SharedState) -> Self {
+        state.limits
+    }
+}
+
+/// Builds the surface. The metrics recorder must be installed before, or nothing is counted.
+#[must_use]
+pub fn service(surface: Surface) -> Service {
+    assemble(surface, Router::new())
+}
+
+/// The surface with `more` routes under the same layer and the same limits.
+pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
+    let (router, document) = routes::documented().split_for_parts();
+    let limits = surface.limits;
+    let watch = Arc::new(Watch {
+        clock: Arc::clone(&surface.clock),
+        ids: surface.ids.clone(),
+        in_flight: measure::in_flight(),
+        alone: surface.site.alone,
+        https: surface.site.https,
+        request_time: limits.request_time,
+    });
+    let router = router
+        .merge(routes::undocumented())
+        .merge(more)
+        .fallback(routes::assets::fallback)
+        .method_not_allowed_fallback(routes::assets::method_not_allowed)
+        .layer(ObserveLayer(watch))
+        .with_state(state(surface, openapi::text(&document)));
+    Service { router, limits }
+}
+
+fn state(surface: Surface, openapi: String) -> SharedState {
+    let Surface { clock, ids: _, build, started_at, probe, assets, metrics, site, limits } =
+        surface;
+    let shared_probe = SharedProbe::new(Arc::clone(&probe), Arc::clone(&clock), &limits);
+    let openapi = openapi.into();
+    Arc::new(State {
+        clock,
+        build,
+        started_at,
+        probe,
+        shared_probe,
+        assets,
+        metrics,
+        site,
+        openapi,
+        limits,
+    })
+}

@@ -1,0 +1,103 @@
+//! The dashboard, and the end of every path that no route takes.
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+
+use super::encoding::{Encoding, choose};
+use crate::code::Code;
+use crate::error::Error;
+use crate::flight::RouteLabel;
+use crate::router::SharedState;
+use crate::surface::Asset;
+
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
+const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
+const GET_AND_HEAD: HeaderValue = HeaderValue::from_static("GET,HEAD");
+
+const FILE: RouteLabel = RouteLabel("asset");
+const PAGE: RouteLabel = RouteLabel("dashboard");
+
+/// A file of the dashboard, its index for every other page, or 404.
+pub(crate) async fn fallback(
+    State(state): State<SharedState>,
+    request: Request,
+) -> Result<Response, Error> {
+    let path = request.uri().path();
+    if path == "/api" || path.starts_with("/api/") {
+        let detail = "No route is at this path. GET /api/openapi.json lists every route.";
+        return Err(Error::new(Code::NotFound, detail));
+    }
+    if ![Method::GET, Method::HEAD].contains(request.method()) {
+        return Ok(([(header::ALLOW, GET_AND_HEAD)], not_allowed()).into_response());
+    }
+    if let Some(asset) = state.assets.find(path) {
+        return Ok(answer(&asset, request.headers(), FILE));
+    }
+    if is_file(path) {
+        return Err(Error::new(Code::NotFound, "The dashboard has no file of this name."));
+    }
+    Ok(answer(&state.assets.index(), request.headers(), PAGE))
+}
+
+/// A path that exists, asked by a method that does not; the router adds `Allow`.
+pub(crate) async fn method_not_allowed() -> Error {
+    not_allowed()
+}
+
+fn not_allowed() -> Error {
+    Error::new(Code::MethodNotAllowed, "Use one of the methods that the header Allow names.")
+}
+
+/// A last part with a dot is a file; everything else is a page that the dashboard's router knows.
+fn is_file(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|last| last.contains('.'))
+}
+
+fn answer(asset: &Asset, request: &HeaderMap, label: RouteLabel) -> Response {
+    let encoding = choose(request, asset.brotli.is_some(), asset.gzip.is_some());
+    let (etag, tag) = variant_tag(asset.etag, encoding);
+    let mut response = Response::new(Body::empty());
+    response.extensions_mut().insert(label);
+    let headers = response.headers_mut();
+    headers.insert(header::ETAG, tag);
+    headers.insert(header::VARY, VARY);
+    headers.insert(header::CACHE_CONTROL, if asset.immutable { IMMUTABLE } else { REVALIDATE });
+    if is_known(request, &etag) {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        return response;
+    }
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
+    let bytes = match encoding {
+        Encoding::Brotli => asset.brotli,
+        Encoding::Gzip => asset.gzip,
+        Encoding::Identity => None,
+    };
+    if bytes.is_some() {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
+    }
+    *response.body_mut() = Body::from(Bytes::from_static(bytes.unwrap_or(asset.identity)));
+    response
+}
+
+/// A strong tag means equal bytes, so each encoding has a tag of its own.
+fn variant_tag(etag: &'static str, encoding: Encoding) -> (String, HeaderValue) {
+    if encoding == Encoding::Identity {
+        return (etag.to_owned(), HeaderValue::from_static(etag));
+    }
+    let variant = format!("{}-{}\"", etag.trim_end_matches('"'), encoding.name());
+    let value = HeaderValue::try_from(&variant);
+    (variant, value.unwrap_or(HeaderValue::from_static(etag)))
+}
+
+/// Whether `If-None-Match` names the tag, by the weak comparison that RFC 9110 asks for here.
+fn is_known(request: &HeaderMap, etag: &str) -> bool {
+    let values = request.get_all(header::IF_NONE_MATCH).iter();
+    values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|tag| {
+        let tag = tag.trim();
+        tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag
+    })
+}

@@ -1,0 +1,167 @@
+//! Accepts connections until it is told to stop, then lets the requests in flight finish.
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper_util::rt::TokioExecutor;
+use hyper_util::server::conn::auto::Builder;
+use metrics::Gauge;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::connection;
+use crate::limits::{ACCEPT_BACKOFF_MAX, ACCEPT_BACKOFF_MIN};
+use crate::measure;
+use crate::router::Service;
+use crate::tls::Tls;
+
+/// How serving ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drained {
+    /// Connections that were open when the stop came.
+    pub open: usize,
+    /// Those of them that did not finish within the grace and were cut.
+    pub cut: usize,
+}
+
+/// Serves until `stop` is ready; then accepts nothing more, closes idle connections, and gives the
+/// requests in flight `grace` to finish.
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<Tls>,
+    service: Service,
+    stop: impl Future<Output = ()>,
+    grace: Duration,
+) -> Drained {
+    // tokio's semaphores have a largest size; no machine has that many connections.
+    let slots = service.limits.connections.clamp(1, Semaphore::MAX_PERMITS);
+    let slots = Arc::new(Semaphore::new(slots));
+    let host = Arc::new(Host {
+        service,
+        tls,
+        builder: connection::builder(),
+        stopping: CancellationToken::new(),
+        connections: measure::connections(),
+    });
+    let mut open = JoinSet::new();
+    let mut stop = pin!(stop);
+    loop {
+        let accepted = async { (slot(&slots).await, accept(&listener).await) };
+        tokio::select! {
+            biased;
+            () = &mut stop => break,
+            (slot, stream) = accepted => {
+                open.spawn(Arc::clone(&host).welcome(stream, slot));
+                while open.try_join_next().is_some() {}
+            }
+        }
+    }
+    drop(listener);
+    host.stopping.cancel();
+    drain(open, grace).await
+}
+
+async fn drain(mut open: JoinSet<()>, grace: Duration) -> Drained {
+    while open.try_join_next().is_some() {}
+    let count = open.len();
+    let all_ended = async { while open.join_next().await.is_some() {} };
+    let cut = if timeout(grace, all_ended).await.is_ok() { 0 } else { open.len() };
+    open.shutdown().await;
+    Drained { open: count, cut }
+}
+
+/// Waits for room. `None` cannot come: the semaphore is never closed.
+async fn slot(slots: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    if let Ok(slot) = Arc::clone(slots).try_acquire_owned() {
+        return Some(slot);
+    }
+    measure::connection_waited();
+    tracing::warn!("the limit of connections is reached; new ones wait until one ends");
+    Arc::clone(slots).acquire_owned().await.ok()
+}
+
+/// The next connection. A failure never ends the loop: when descriptors run out it waits, longer
+/// each time, until some are free again.
+async fn accept(listener: &TcpListener) -> TcpStream {
+    let mut wait = ACCEPT_BACKOFF_MIN;
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(error) if is_of_the_client(&error) => measure::connection_failed("hung_up"),
+            Err(error) => {
+                measure::connection_failed("accept");
+                tracing::warn!(error = %error, "accepting a connection failed; trying again");
+                sleep(wait).await;
+                wait = (wait * 2).min(ACCEPT_BACKOFF_MAX);
+            }
+        }
+    }
+}
+
+/// The client left between its knock and our answer: nothing to wait for.
+fn is_of_the_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+/// What every connection shares.
+struct Host {
+    service: Service,
+    tls: Option<Tls>,
+    builder: Builder<TokioExecutor>,
+    stopping: CancellationToken,
+    connections: Gauge,
+}
+
+impl Host {
+    async fn welcome(self: Arc<Self>, stream: TcpStream, slot: Option<OwnedSemaphorePermit>) {
+        let _counted = Counted::new(&self.connections);
+        // Answers are written whole, so waiting for more bytes only delays them. A socket that
+        // refuses this works without it.
+        let _ = stream.set_nodelay(true);
+        let drive = (&self.service, &self.builder, &self.stopping);
+        match &self.tls {
+            None => connection::drive(stream, drive.0, drive.1, drive.2).await,
+            Some(tls) => {
+                let limit = self.service.limits.handshake_time;
+                let handshake = timeout(limit, tls.accept(stream));
+                let accepted = tokio::select! {
+                    () = self.stopping.cancelled() => return,
+                    accepted = handshake => accepted,
+                };
+                match accepted {
+                    Ok(Ok(stream)) => {
+                        connection::drive(stream, drive.0, drive.1, drive.2).await;
+                    }
+                    Ok(Err(error)) => {
+                        measure::connection_failed("handshake");
+                        tracing::debug!(error = %error, "TLS handshake failed");
+                    }
+                    Err(_) => measure::connection_failed("slow_handshake"),
+                }
+            }
+        }
+        drop(slot);
+    }
+}
+
+struct Counted(Gauge);
+
+impl Counted {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.increment(1.0);
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
+    }
+}

@@ -1,0 +1,259 @@
+//! A surface on a port of its own, with routes that only tests have.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::routing::{get, post};
+use bytes::Bytes;
+use mainstay_base::{Id, IdSource, SystemClock, SystemRng, Timestamp};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+use tokio::sync::{Notify, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::extract::{Json, Path, Query};
+use crate::router::{SharedState, assemble};
+use crate::{
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Probe, Site,
+    Surface, SystemCheck, SystemDatabase, Tls, measure, serve,
+};
+
+/// The asset that is larger than every socket buffer.
+pub(super) const LARGE: usize = 64 * 1024 * 1024;
+
+/// A running surface.
+pub(super) struct House {
+    pub(super) address: SocketAddr,
+    pub(super) world: Arc<World>,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Drained>,
+}
+
+/// What a test can see and move behind the surface.
+#[derive(Default)]
+pub(super) struct World {
+    pub(super) down: AtomicBool,
+    pub(super) stuck: AtomicBool,
+    pub(super) probes: AtomicUsize,
+    pub(super) waiting: Notify,
+    pub(super) go: Notify,
+    pub(super) dropped: Notify,
+}
+
+/// How a house differs from the usual one.
+pub(super) struct Plan {
+    pub(super) limits: Limits,
+    pub(super) site: Site,
+    pub(super) tls: Option<Tls>,
+    pub(super) grace: Duration,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            site: Site { alone: true, https: false, metrics_public: false },
+            tls: None,
+            grace: Duration::from_secs(10),
+        }
+    }
+}
+
+impl House {
+    pub(super) async fn open() -> Self {
+        Self::build(Plan::default()).await
+    }
+
+    pub(super) async fn limited(limits: Limits) -> Self {
+        Self::build(Plan { limits, ..Plan::default() }).await
+    }
+
+    pub(super) async fn build(plan: Plan) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let world = Arc::new(World::default());
+        let recorder = recorder();
+        let service =
+            assemble(surface(&world, plan.limits, plan.site, recorder), routes(Arc::clone(&world)));
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async { stopped.await.unwrap_or(()) };
+        let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
+        Self { address, world, stop, serving }
+    }
+
+    pub(super) async fn close(self) -> Drained {
+        self.stop.send(()).unwrap();
+        self.serving.await.unwrap()
+    }
+
+    /// Tells the surface to stop and leaves the waiting to the caller.
+    pub(super) fn begin_to_close(self) -> JoinHandle<Drained> {
+        self.stop.send(()).unwrap();
+        self.serving
+    }
+}
+
+fn recorder() -> &'static PrometheusHandle {
+    static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
+    RECORDER.get_or_init(|| {
+        let name = Matcher::Full(measure::REQUEST_DURATION.to_owned());
+        let builder = PrometheusBuilder::new();
+        let builder = builder.set_buckets_for_metric(name, &measure::DURATION_BUCKETS).unwrap();
+        let handle = builder.install_recorder().unwrap();
+        measure::describe();
+        handle
+    })
+}
+
+fn surface(
+    world: &Arc<World>,
+    limits: Limits,
+    site: Site,
+    recorder: &'static PrometheusHandle,
+) -> Surface {
+    let clock = Arc::new(SystemClock::new());
+    Surface {
+        ids: IdSource::new(clock.clone(), Arc::new(SystemRng)),
+        clock,
+        build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
+        started_at: Timestamp::from_millis(1_794_776_400_007),
+        probe: Arc::new(Witness(Arc::clone(world))),
+        assets: Arc::new(Files),
+        metrics: Arc::new(|| recorder.render()),
+        site,
+        limits,
+    }
+}
+
+struct Witness(Arc<World>);
+
+impl Probe for Witness {
+    fn database(&self) -> SystemDatabase {
+        SystemDatabase { kind: DatabaseKind::Sqlite, schema_version: 1 }
+    }
+
+    fn check(&self) -> Pin<Box<dyn Future<Output = Vec<SystemCheck>> + Send + '_>> {
+        Box::pin(async {
+            self.0.probes.fetch_add(1, Ordering::SeqCst);
+            if self.0.stuck.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            tokio::task::yield_now().await;
+            let down = self.0.down.load(Ordering::SeqCst);
+            vec![SystemCheck {
+                name: "database".into(),
+                status: if down { CheckStatus::Down } else { CheckStatus::Healthy },
+                detail: "looked at".into(),
+                latency_ms: 0.2,
+            }]
+        })
+    }
+}
+
+struct Files;
+
+const fn file(content_type: &'static str, immutable: bool, identity: &'static [u8]) -> Asset {
+    Asset { content_type, etag: "\"tag\"", immutable, identity, brotli: None, gzip: None }
+}
+
+impl Assets for Files {
+    fn find(&self, path: &str) -> Option<Asset> {
+        static ZEROS: [u8; LARGE] = [0; LARGE];
+        let script = file("text/javascript", true, b"the script in full length");
+        match path {
+            "/assets/app-abc.js" => {
+                Some(Asset { brotli: Some(b"brotli"), gzip: Some(b"gzipped"), ..script })
+            }
+            "/assets/large-abc.bin" => Some(file("application/octet-stream", true, &ZEROS)),
+            "/favicon.svg" => Some(file("image/svg+xml", false, b"<svg/>")),
+            _ => None,
+        }
+    }
+
+    fn index(&self) -> Asset {
+        file("text/html; charset=utf-8", false, b"<!doctype html><title>Mainstay</title>")
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Order {
+    pub(super) name: String,
+    pub(super) count: u8,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Page {
+    limit: u8,
+}
+
+fn routes(world: Arc<World>) -> Router<SharedState> {
+    let held = Arc::clone(&world);
+    Router::new()
+        .route("/api/test/json", post(|Json(order): Json<Order>| async { Json(order) }))
+        .route("/api/test/id/{id}", get(|Path(id): Path<Id>| async move { Json(id) }))
+        .route(
+            "/api/test/number/{number}",
+            get(|Path(number): Path<u8>| async move { Json(number) }),
+        )
+        .route("/api/test/text/{text}", get(|Path(text): Path<String>| async move { Json(text) }))
+        .route("/api/test/query", get(|Query(page): Query<Page>| async { Json(page) }))
+        .route("/api/test/panic", get(panics))
+        .route("/api/test/internal", get(fails))
+        .route("/api/test/held", get(move || hold(held)))
+        .route("/api/test/abandoned", get(move || hold(world)))
+        .route("/api/test/stuck", get(stuck))
+        .route("/api/test/stream", get(stream))
+}
+
+async fn panics() -> Json<()> {
+    panic!("the handler's secret words")
+}
+
+async fn fails() -> Error {
+    Error::internal(std::io::Error::other("postgres://user:secret@10.0.0.7 refused"))
+}
+
+async fn stuck() {
+    std::future::pending::<()>().await;
+}
+
+/// Waits until the test lets it go.
+async fn hold(world: Arc<World>) -> Json<&'static str> {
+    let dropped = Dropped(Arc::clone(&world));
+    world.waiting.notify_one();
+    world.go.notified().await;
+    drop(dropped);
+    Json("let go")
+}
+
+struct Dropped(Arc<World>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.dropped.notify_one();
+    }
+}
+
+/// Three parts, 100 ms apart.
+async fn stream() -> Body {
+    let (sender, body) = http_body_util::channel::Channel::<Bytes>::new(1);
+    tokio::spawn(async move {
+        let mut sender = sender;
+        for part in ["one ", "two ", "three"] {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            if sender.send_data(Bytes::from_static(part.as_bytes())).await.is_err() {
+                return;
+            }
+        }
+    });
+    Body::new(body)
+}

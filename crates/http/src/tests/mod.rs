@@ -1,0 +1,13 @@
+//! The surface as clients meet it: real sockets, through [`serve`](crate::serve).
+
+mod assets;
+mod bad_input;
+mod errors;
+mod health;
+mod house;
+mod observed;
+mod openapi;
+mod protocols;
+mod raw;
+mod slow;
+mod stop;
