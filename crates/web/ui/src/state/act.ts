@@ -9,8 +9,12 @@ import { shell } from './shell.svelte';
 import { voice } from './voice.svelte';
 
 const ACTIONS: Record<Action, () => void> = {
-  palette: () => (shell.overlay = shell.overlay === 'palette' ? null : 'palette'),
-  help: () => (shell.overlay = shell.overlay === 'help' ? null : 'help'),
+  palette: () => {
+    shell.toggle('palette');
+  },
+  help: () => {
+    shell.toggle('help');
+  },
   filter: () => {
     const filter = document.querySelector<HTMLInputElement>('[data-filter]');
     filter?.focus();
@@ -70,11 +74,13 @@ function walk(step: 1 | -1): void {
   });
 }
 
-/** One Escape closes one thing, from the inside out. Open dialogs close themselves. */
+/** One Escape closes one thing, from the inside out. */
 function closeInnermost(): void {
   const { row, inspector } = router.route;
   const focused = document.activeElement;
-  if (focused instanceof HTMLInputElement) {
+  if (shell.overlay !== null) {
+    shell.close();
+  } else if (focused instanceof HTMLInputElement) {
     focused.blur();
   } else if (inspector) {
     router.change({ inspector: false });

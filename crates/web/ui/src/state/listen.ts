@@ -19,8 +19,8 @@ export function listen(): () => void {
     if (outcome.command === null) return;
     // A held key walks the list; anything else would only flicker.
     if (event.repeat && outcome.command !== 'next' && outcome.command !== 'previous') return;
-    // An open dialog has the keyboard for itself: only its own key puts it away.
-    if (shell.overlay !== null && outcome.command !== shell.overlay) return;
+    // An open dialog has the keyboard for itself: its own key and Escape put it away.
+    if (shell.overlay !== null && ![shell.overlay, 'close'].includes(outcome.command)) return;
     event.preventDefault();
     act(outcome.command);
   };
