@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { backoff, fail, isDue, light, start, succeed } from './connection';
+
+const T0 = 1_000_000;
+
+describe('the light', () => {
+  it('connects before the first data', () => {
+    expect(light(start(T0), T0 + 5_000)).toEqual({ kind: 'connecting' });
+  });
+
+  it('is live after data, up to thirty seconds', () => {
+    expect(light(succeed(T0), T0)).toEqual({ kind: 'live' });
+    expect(light(succeed(T0), T0 + 30_000)).toEqual({ kind: 'live' });
+  });
+
+  it('is stale after thirty seconds without data, failing or not', () => {
+    expect(light(succeed(T0), T0 + 30_001)).toEqual({ kind: 'stale', seconds: 30 });
+    const failing = fail(fail(succeed(T0), T0 + 15_000), T0 + 41_000);
+    expect(light(failing, T0 + 42_000)).toEqual({ kind: 'stale', seconds: 42 });
+  });
+
+  it('counts down to the next try after a failure', () => {
+    const failing = fail(fail(fail(succeed(T0), T0), T0), T0);
+    expect(light(failing, T0 + 1_000)).toEqual({ kind: 'reconnecting', seconds: 3 });
+    expect(light(failing, T0 + 9_000)).toEqual({ kind: 'reconnecting', seconds: 0 });
+  });
+
+  it('never calls an empty screen stale', () => {
+    const failing = fail(start(T0), T0);
+    expect(light(failing, T0 + 120_000).kind).toBe('reconnecting');
+  });
+
+  it('comes back to live with the first success', () => {
+    expect(light(succeed(T0 + 90_000), T0 + 90_000)).toEqual({ kind: 'live' });
+  });
+});
+
+describe('reading', () => {
+  it('backs off by 1, 2, 4, 8 and then 15 seconds', () => {
+    expect([1, 2, 3, 4, 5, 6, 500].map(backoff)).toEqual([
+      1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000,
+    ]);
+  });
+
+  it('is due at once, then every fifteen seconds', () => {
+    expect(isDue(start(T0), T0)).toBe(true);
+    expect(isDue(succeed(T0), T0 + 14_999)).toBe(false);
+    expect(isDue(succeed(T0), T0 + 15_000)).toBe(true);
+  });
+
+  it('does not stand still when the clock is set back', () => {
+    expect(isDue(succeed(T0), T0 - 3_600_000)).toBe(true);
+    expect(light(succeed(T0), T0 - 3_600_000)).toEqual({ kind: 'live' });
+  });
+});

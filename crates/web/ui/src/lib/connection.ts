@@ -1,0 +1,63 @@
+/**
+ * How far what is on the screen can be trusted, as a machine without a clock: `now` is an
+ * argument. Whatever feeds it (a timed read today) only says whether data came.
+ */
+export interface Connection {
+  /** When data last came, or null before the first time. */
+  readonly lastSuccess: number | null;
+  /** Failures in a row since then. */
+  readonly failures: number;
+  /** When the next read is due. */
+  readonly nextRead: number;
+}
+
+export type Light =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'live' }
+  | { readonly kind: 'reconnecting'; readonly seconds: number }
+  | { readonly kind: 'stale'; readonly seconds: number };
+
+export const READ_INTERVAL_MS = 15_000;
+export const STALE_AFTER_MS = 30_000;
+export const BACKOFF_FIRST_MS = 1_000;
+export const BACKOFF_LIMIT_MS = 15_000;
+
+export function start(now: number): Connection {
+  return { lastSuccess: null, failures: 0, nextRead: now };
+}
+
+export function succeed(now: number): Connection {
+  return { lastSuccess: now, failures: 0, nextRead: now + READ_INTERVAL_MS };
+}
+
+export function fail(connection: Connection, now: number): Connection {
+  const failures = connection.failures + 1;
+  return { ...connection, failures, nextRead: now + backoff(failures) };
+}
+
+/** 1, 2, 4, 8 and then 15 s. */
+export function backoff(failures: number): number {
+  const doublings = Math.min(Math.max(failures - 1, 0), 10);
+  return Math.min(BACKOFF_FIRST_MS * 2 ** doublings, BACKOFF_LIMIT_MS);
+}
+
+/**
+ * A wall clock is used because it goes on while a laptop sleeps; it can also be set back, and
+ * then a due time that lies further off than any wait counts as reached.
+ */
+export function isDue(connection: Connection, now: number): boolean {
+  const wait = connection.nextRead - now;
+  return wait <= 0 || wait > Math.max(READ_INTERVAL_MS, BACKOFF_LIMIT_MS);
+}
+
+export function light(connection: Connection, now: number): Light {
+  const { lastSuccess, failures, nextRead } = connection;
+  // Before the first data there is nothing on the screen that could be stale.
+  if (lastSuccess !== null && now - lastSuccess > STALE_AFTER_MS) {
+    return { kind: 'stale', seconds: Math.floor((now - lastSuccess) / 1000) };
+  }
+  if (failures > 0) {
+    return { kind: 'reconnecting', seconds: Math.max(Math.ceil((nextRead - now) / 1000), 0) };
+  }
+  return { kind: lastSuccess === null ? 'connecting' : 'live' };
+}

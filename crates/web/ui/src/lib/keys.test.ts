@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { BINDINGS, keysOf, press, SEQUENCE_MS, type Press } from './keys';
+
+const key = (name: string, more: Partial<Press> = {}): Press => ({
+  key: name,
+  mod: false,
+  alt: false,
+  typing: false,
+  onControl: false,
+  now: 0,
+  ...more,
+});
+const command = (event: Press) => press(null, event).command;
+
+describe('keys', () => {
+  it('opens the palette from anywhere, also while typing', () => {
+    expect(command(key('k', { mod: true, typing: true }))).toBe('palette');
+    expect(command(key('K', { mod: true }))).toBe('palette');
+  });
+
+  it("leaves the browser's own keys alone", () => {
+    expect(command(key('t', { mod: true }))).toBeNull();
+    expect(command(key('d', { alt: true }))).toBeNull();
+  });
+
+  it('is deaf while somebody types, except for Escape', () => {
+    expect(command(key('?', { typing: true }))).toBeNull();
+    expect(press(null, key('g', { typing: true })).awaiting).toBeNull();
+    expect(command(key('Escape', { typing: true }))).toBe('close');
+  });
+
+  it('follows a sequence', () => {
+    const { command: first, awaiting } = press(null, key('g'));
+    expect(first).toBeNull();
+    expect(press(awaiting, key('s', { now: 500 }))).toEqual({
+      command: 'go-system',
+      awaiting: null,
+    });
+  });
+
+  it('forgets a sequence that took too long or went elsewhere', () => {
+    const { awaiting } = press(null, key('g'));
+    expect(press(awaiting, key('n', { now: SEQUENCE_MS + 1 })).command).toBeNull();
+    expect(press(awaiting, key('x', { now: 1 }))).toEqual({ command: null, awaiting: null });
+  });
+
+  it('leaves Enter and Space to the control that has the focus', () => {
+    expect(command(key('Enter'))).toBe('open');
+    expect(command(key(' '))).toBe('open');
+    expect(command(key('Enter', { onControl: true }))).toBeNull();
+  });
+
+  it('binds no key twice', () => {
+    const all = BINDINGS.map(({ keys }) => keys.join(' '));
+    expect(new Set(all).size).toBe(all.length);
+    const single = BINDINGS.filter(({ keys }) => keys.length === 1).map(({ keys }) => keys[0]);
+    expect(single).not.toContain('g');
+  });
+
+  it("names the platform's key", () => {
+    expect(keysOf('palette', true)).toEqual(['⌘', 'K']);
+    expect(keysOf('palette', false)).toEqual(['Ctrl', 'K']);
+  });
+});

@@ -1,0 +1,93 @@
+/** What a key does. The same table feeds the listener, the help, the palette and the tooltips. */
+export type Command =
+  | 'palette'
+  | 'help'
+  | 'filter'
+  | 'next'
+  | 'previous'
+  | 'open'
+  | 'close'
+  | 'go-now'
+  | 'go-system'
+  | 'theme'
+  | 'density';
+
+export interface Binding {
+  readonly command: Command;
+  /** One entry for each key to press, one after the other. */
+  readonly keys: readonly string[];
+  readonly says: string;
+}
+
+export const BINDINGS: readonly Binding[] = [
+  { command: 'palette', keys: ['Mod+K'], says: 'Find a page or an action' },
+  { command: 'go-now', keys: ['g', 'n'], says: 'Go to Now' },
+  { command: 'go-system', keys: ['g', 's'], says: 'Go to System' },
+  { command: 'filter', keys: ['/'], says: 'Filter the list' },
+  { command: 'previous', keys: ['['], says: 'Previous row' },
+  { command: 'next', keys: [']'], says: 'Next row' },
+  { command: 'open', keys: ['Enter'], says: 'Open the row beside the list' },
+  { command: 'close', keys: ['Esc'], says: 'Close what is open' },
+  { command: 'theme', keys: ['t'], says: 'Switch the theme' },
+  { command: 'density', keys: ['d'], says: 'Switch the density' },
+  { command: 'help', keys: ['?'], says: 'Show the keys' },
+];
+
+/** The parts of a keyboard event that decide, and what the focus is on. */
+export interface Press {
+  readonly key: string;
+  readonly mod: boolean;
+  readonly alt: boolean;
+  /** The focus is where text is typed. */
+  readonly typing: boolean;
+  /** The focus is on a link or a button, which take Enter and Space themselves. */
+  readonly onControl: boolean;
+  readonly now: number;
+}
+
+/** The first key of a sequence, while its second one is awaited. */
+export interface Awaiting {
+  readonly key: string;
+  readonly since: number;
+}
+
+export interface Outcome {
+  readonly command: Command | null;
+  readonly awaiting: Awaiting | null;
+}
+
+export const SEQUENCE_MS = 1_500;
+
+export function press(awaiting: Awaiting | null, event: Press): Outcome {
+  const none: Outcome = { command: null, awaiting: null };
+  if (event.mod) {
+    const palette = event.key.toLowerCase() === 'k' && !event.alt;
+    return palette ? { command: 'palette', awaiting: null } : none;
+  }
+  if (event.alt) return none;
+  if (event.key === 'Escape') return { command: 'close', awaiting: null };
+  if (event.typing) return none;
+  if (event.key === 'Enter' || event.key === ' ') {
+    return event.onControl ? none : { command: 'open', awaiting: null };
+  }
+  const first = awaiting !== null && event.now - awaiting.since <= SEQUENCE_MS ? awaiting.key : null;
+  return first === null ? firstKey(event) : { command: find([first, event.key]), awaiting: null };
+}
+
+/** The keys of a command as they stand on this platform's keyboard. */
+export function keysOf(command: Command, apple: boolean): readonly string[] {
+  const keys = BINDINGS.find((binding) => binding.command === command)?.keys ?? [];
+  return keys.flatMap((key) => (key === 'Mod+K' ? (apple ? ['⌘', 'K'] : ['Ctrl', 'K']) : [key]));
+}
+
+function firstKey({ key, now }: Press): Outcome {
+  const opens = BINDINGS.some(({ keys }) => keys.length > 1 && keys[0] === key);
+  if (opens) return { command: null, awaiting: { key, since: now } };
+  return { command: find([key]), awaiting: null };
+}
+
+function find(pressed: readonly string[]): Command | null {
+  const same = (keys: readonly string[]) =>
+    keys.length === pressed.length && keys.every((key, at) => key === pressed[at]);
+  return BINDINGS.find(({ keys }) => same(keys))?.command ?? null;
+}

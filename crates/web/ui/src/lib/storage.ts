@@ -1,0 +1,18 @@
+/** What a browser remembers for this person; a browser that refuses forgets, and nothing breaks. */
+export function remembered(name: string): string | null {
+  try {
+    return localStorage.getItem(KEY_PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
+export function remember(name: string, value: string): void {
+  try {
+    localStorage.setItem(KEY_PREFIX + name, value);
+  } catch {
+    // Refused or full: the choice holds until the page is closed.
+  }
+}
+
+const KEY_PREFIX = 'mainstay.';

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { absolute, ago, grouped, latency, skew, span } from './time';
+
+const plain = (text: string | null) => text?.replace(/[\u00a0\u202f]/g, ' ') ?? null;
+
+describe('relative time', () => {
+  it.each([
+    [0, 'just now'],
+    [1_999, 'just now'],
+    [2_000, '2 s ago'],
+    [59_999, '59 s ago'],
+    [60_000, '1 min ago'],
+    [3_599_999, '59 min ago'],
+    [3_600_000, '1 h ago'],
+    [47 * 3_600_000, '47 h ago'],
+    [48 * 3_600_000, '2 d ago'],
+  ])('tells %i ms as %s', (age, text) => {
+    expect(plain(ago(1_000_000_000 - age, 1_000_000_000))).toBe(text);
+  });
+
+  it('takes what lies ahead as now', () => {
+    expect(ago(2_000, 1_000)).toBe('just now');
+  });
+
+  it('never breaks between a number and its unit', () => {
+    expect(span(5_000)).toBe('5\u00a0s');
+  });
+});
+
+describe('latency', () => {
+  it.each([
+    [0.2, '0.20 ms'],
+    [1.26, '1.3 ms'],
+    [42.4, '42 ms'],
+    [1_250, '1.3 s'],
+    [62_000, '62 s'],
+    [Number.NaN, '–'],
+    [-1, '–'],
+  ])('writes %d as %s', (ms, text) => {
+    expect(plain(latency(ms))).toBe(text);
+  });
+});
+
+describe('absolute time', () => {
+  it('names the day, the second and the zone', () => {
+    expect(absolute('2026-11-15T21:00:05.000Z', 'UTC')).toBe('15 Nov 2026, 21:00:05 UTC');
+  });
+
+  it('shows what is no time as it came', () => {
+    expect(absolute('soon')).toBe('soon');
+  });
+});
+
+describe('grouped', () => {
+  it.each([
+    [0, '0'],
+    [999, '999'],
+    [1_204, '1 204'],
+    [1_234_567, '1 234 567'],
+    [-1_204, '-1 204'],
+  ])('writes %d as %s', (value, text) => {
+    expect(plain(grouped(value))).toBe(text);
+  });
+});
+
+describe('skew', () => {
+  it('is silent within two seconds', () => {
+    expect(skew(10_000, 12_000)).toBeNull();
+    expect(skew(12_000, 10_000)).toBeNull();
+    expect(skew(Number.NaN, 10_000)).toBeNull();
+  });
+
+  it('says which clock is ahead', () => {
+    expect(plain(skew(10_000, 13_500))).toBe('3 s ahead of the server');
+    expect(plain(skew(100_000, 10_000))).toBe('1 min behind the server');
+  });
+});

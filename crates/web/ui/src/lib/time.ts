@@ -1,0 +1,58 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NO_BREAK = '\u00a0';
+const THIN = '\u202f';
+
+/** How long ago something was, in one unit: "just now", "42 s ago", "3 h ago". */
+export function ago(then: number, now: number): string {
+  const age = Math.max(now - then, 0);
+  return age < 2 * SECOND ? 'just now' : `${span(age)} ago`;
+}
+
+/** A stretch of time in its largest whole unit. */
+export function span(ms: number): string {
+  const unit = (size: number, name: string) => `${grouped(ms / size)}${NO_BREAK}${name}`;
+  if (ms < MINUTE) return unit(SECOND, 's');
+  if (ms < HOUR) return unit(MINUTE, 'min');
+  if (ms < 2 * DAY) return unit(HOUR, 'h');
+  return unit(DAY, 'd');
+}
+
+/** A measured latency with as many digits as mean something. */
+export function latency(ms: number): string {
+  if (!Number.isFinite(ms) || ms < 0) return '–';
+  if (ms >= 10 * SECOND) return `${(ms / SECOND).toFixed(0)}${NO_BREAK}s`;
+  if (ms >= SECOND) return `${(ms / SECOND).toFixed(1)}${NO_BREAK}s`;
+  if (ms >= 10) return `${ms.toFixed(0)}${NO_BREAK}ms`;
+  return `${ms.toFixed(ms < 1 ? 2 : 1)}${NO_BREAK}ms`;
+}
+
+/** The absolute time that stands behind a relative one. */
+export function absolute(iso: string, zone?: string): string {
+  const time = Date.parse(iso);
+  if (Number.isNaN(time)) return iso;
+  return new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'long',
+    ...(zone === undefined ? {} : { timeZone: zone }),
+  }).format(time);
+}
+
+/** Digits in groups of three, by a thin space that does not break: 1 204. */
+export function grouped(value: number): string {
+  return Math.trunc(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, THIN);
+}
+
+/** A smaller difference is the network's, not the clocks'. */
+export const SKEW_LIMIT_MS = 2_000;
+
+/** How the browser's clock differs from the server's, or null when it does not matter. */
+export function skew(server: number, browser: number): string | null {
+  const difference = browser - server;
+  if (!(Math.abs(difference) > SKEW_LIMIT_MS)) return null;
+  return `${span(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} the server`;
+}

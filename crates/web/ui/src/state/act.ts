@@ -1,0 +1,97 @@
+import { tick } from 'svelte';
+import { copy } from '../lib/clipboard';
+import type { Action } from '../lib/commands';
+import { neighbour } from '../lib/filter';
+import { live } from './live.svelte';
+import { preferences } from './preferences.svelte';
+import { router } from './router.svelte';
+import { shell } from './shell.svelte';
+import { voice } from './voice.svelte';
+
+const ACTIONS: Record<Action, () => void> = {
+  palette: () => {
+    shell.toggle('palette');
+  },
+  help: () => {
+    shell.toggle('help');
+  },
+  filter: () => {
+    const filter = document.querySelector<HTMLInputElement>('[data-filter]');
+    filter?.focus();
+    filter?.select();
+  },
+  next: () => {
+    walk(1);
+  },
+  previous: () => {
+    walk(-1);
+  },
+  open: () => {
+    if (shell.rows.includes(router.route.row ?? '')) router.change({ inspector: true });
+  },
+  close: closeInnermost,
+  'go-now': () => {
+    router.go('now');
+  },
+  'go-system': () => {
+    router.go('system');
+  },
+  theme: () => {
+    preferences.nextTheme();
+    voice.show(`Theme: ${preferences.theme}`);
+  },
+  'theme-system': () => {
+    preferences.setTheme('system');
+  },
+  'theme-light': () => {
+    preferences.setTheme('light');
+  },
+  'theme-dark': () => {
+    preferences.setTheme('dark');
+  },
+  density: () => {
+    preferences.nextDensity();
+    voice.show(`Density: ${preferences.density}`);
+  },
+  'copy-link': () => void copyLink(),
+  'read-now': () => void live.read(),
+};
+
+export function act(action: Action): void {
+  ACTIONS[action]();
+}
+
+export function focusRow(name: string): void {
+  document.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"]`)?.focus();
+}
+
+function walk(step: 1 | -1): void {
+  const row = neighbour(shell.rows, router.route.row, step);
+  if (row === null) return;
+  router.change({ row });
+  void tick().then(() => {
+    focusRow(row);
+  });
+}
+
+/** One Escape closes one thing, from the inside out. */
+function closeInnermost(): void {
+  const { row, inspector } = router.route;
+  const focused = document.activeElement;
+  if (shell.overlay !== null) {
+    shell.close();
+  } else if (focused instanceof HTMLInputElement) {
+    focused.blur();
+  } else if (inspector) {
+    router.change({ inspector: false });
+    if (row !== null) focusRow(row);
+  } else if (row !== null) {
+    router.change({ row: null });
+    if (focused instanceof HTMLElement && focused.dataset['row'] === row) focused.blur();
+  }
+}
+
+async function copyLink(): Promise<void> {
+  const done = await copy(location.href);
+  voice.show(done ? 'Link copied' : 'This browser refuses to copy: take it from the address bar');
+}

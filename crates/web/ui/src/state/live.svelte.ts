@@ -1,0 +1,65 @@
+import { readSystem, type Failure } from '../lib/api/client';
+import { fail, isDue, light, start, succeed, type Connection } from '../lib/connection';
+import { changes, type System } from '../lib/status';
+import { voice } from './voice.svelte';
+
+const TICK_MS = 1_000;
+
+/** What the server last said, how old that is, and the reads that keep it fresh. */
+class Live {
+  system = $state.raw<System | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  reading = $state(false);
+  now = $state(Date.now());
+  /** The browser's time when the server wrote its own: half way between question and answer. */
+  readAt = $state(0);
+  #connection = $state.raw<Connection>(start(Date.now()));
+  readonly light = $derived(light(this.#connection, this.now));
+
+  run(): () => void {
+    const timer = setInterval(() => {
+      this.#tick();
+    }, TICK_MS);
+    const refresh = () => {
+      if (document.visibilityState === 'visible') void this.read();
+    };
+    const sources: [EventTarget, string][] = [
+      [window, 'focus'],
+      [window, 'online'],
+      [document, 'visibilitychange'],
+    ];
+    for (const [source, name] of sources) source.addEventListener(name, refresh);
+    this.#tick();
+    return () => {
+      clearInterval(timer);
+      for (const [source, name] of sources) source.removeEventListener(name, refresh);
+    };
+  }
+
+  async read(): Promise<void> {
+    if (this.reading) return;
+    this.reading = true;
+    const answer = await readSystem();
+    this.reading = false;
+    this.now = Date.now();
+    if (!answer.ok) {
+      this.failure = answer.failure;
+      this.#connection = fail(this.#connection, this.now);
+      return;
+    }
+    const change = changes(this.system, answer.value);
+    if (change !== null) voice.say(change);
+    this.system = answer.value;
+    this.readAt = (answer.sentAt + answer.gotAt) / 2;
+    this.failure = null;
+    this.#connection = succeed(this.now);
+  }
+
+  #tick(): void {
+    this.now = Date.now();
+    voice.tick(this.now);
+    if (isDue(this.#connection, this.now)) void this.read();
+  }
+}
+
+export const live = new Live();
