@@ -1,13 +1,22 @@
 //! The `mainstay` program: [`cli`] → [`config`] → [`telemetry`] → a command → [`exit`].
 //!
+//! `serve` binds (`listen`), opens the data (`data`), joins the rooms (`wire`), watches itself
+//! (`metrics`, `saturation`) and ends by [`shutdown`].
+//!
 //! A library, so that tests reach its parts; the binary only calls [`run`].
 
 pub mod cli;
 pub mod config;
+mod data;
 pub mod exit;
+mod listen;
+mod metrics;
 pub mod output;
+mod runtime;
+mod saturation;
 pub mod shutdown;
 pub mod telemetry;
+mod wire;
 
 use std::process::ExitCode;
 use std::sync::Arc;

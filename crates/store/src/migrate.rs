@@ -89,6 +89,13 @@ pub fn newest() -> i64 {
     ALL.last().map_or(0, |migration| migration.version)
 }
 
+/// Every migration this binary knows, as it stands in a database that is not made yet.
+#[must_use]
+pub fn unapplied() -> Vec<Step> {
+    let step = |one: &Migration| Step { version: one.version, name: one.name, applied_at: None };
+    ALL.iter().map(step).collect()
+}
+
 /// Applies everything that is pending.
 ///
 /// # Errors
@@ -126,12 +133,11 @@ pub async fn down(db: &Db, count: u32) -> Result<Moved, StoreError> {
 pub async fn status(db: &Db) -> Result<Vec<Step>, StoreError> {
     let applied = db.snapshot(async |snapshot| applied(snapshot).await).await?;
     let at = |version| applied.iter().find(|one| one.version == version).map(|one| one.applied_at);
-    let step = |one: &Migration| Step {
-        version: one.version,
-        name: one.name,
-        applied_at: at(one.version),
-    };
-    Ok(ALL.iter().map(step).collect())
+    let mut steps = unapplied();
+    for step in &mut steps {
+        step.applied_at = at(step.version);
+    }
+    Ok(steps)
 }
 
 /// The version of the database's schema; 0 is an empty one.

@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use mainstay_store::backup::backup;
 
 use super::data::DataFlags;
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::output::write_stdout;
+use crate::{data, runtime};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,6 +31,14 @@ pub struct Backup {
 ///
 /// # Errors
 /// What kept it from doing so, and what to do.
-pub fn run(_file: &Path, _config: &Config) -> anyhow::Result<Exit> {
-    anyhow::bail!("backup is not wired")
+pub fn run(file: &Path, config: &Config) -> anyhow::Result<Exit> {
+    let database = data::sqlite_file(config, "backup", "`pg_dump`")?;
+    let copied = runtime::block_on(backup(database, file))??;
+    write_stdout(&format!(
+        "{} holds the database at schema version {} ({} bytes)\n",
+        file.display(),
+        copied.version,
+        copied.bytes
+    ))?;
+    Ok(Exit::Fine)
 }

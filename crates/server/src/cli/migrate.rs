@@ -1,10 +1,16 @@
 //! `mainstay migrate up|down [N]|status`.
 
+use std::sync::Arc;
+
 use clap::{Args, Subcommand};
+use mainstay_base::SystemClock;
+use mainstay_store::migrate::{self, Moved, Step};
 
 use super::data::{DataFlags, Source};
-use crate::config::Config;
+use crate::config::{Config, DatabaseKind};
 use crate::exit::Exit;
+use crate::output::write_stdout;
+use crate::{data, runtime};
 
 /// The most migrations that one `down` undoes.
 const MAX_DOWN: i64 = 10_000;
@@ -85,6 +91,73 @@ impl Migrate {
 ///
 /// # Errors
 /// What kept it from doing so, and what to do.
-pub fn run(_action: &Action, _config: &Config) -> anyhow::Result<Exit> {
-    anyhow::bail!("migrate is not wired")
+pub fn run(action: &Action, config: &Config) -> anyhow::Result<Exit> {
+    let report = runtime::block_on(async {
+        match action {
+            Action::Up { .. } => up(config).await,
+            Action::Down { count, .. } => down(config, *count).await,
+            Action::Status { .. } => status(config).await,
+        }
+    })??;
+    write_stdout(&report)?;
+    Ok(Exit::Fine)
+}
+
+async fn up(config: &Config) -> anyhow::Result<String> {
+    data::prepare_folder(config)?;
+    let db = data::open(config, clock()).await?;
+    let moved = migrate::up(&db).await;
+    db.close().await;
+    Ok(told("applied", &moved?))
+}
+
+/// Nobody may be served while the schema goes down, and a database that is not there stays away.
+async fn down(config: &Config, count: u32) -> anyhow::Result<String> {
+    if is_missing(config) {
+        return Ok(told("reverted", &Moved { steps: Vec::new(), version: 0 }));
+    }
+    let _lock = data::lock(config)?;
+    let db = data::open(config, clock()).await?;
+    let moved = migrate::down(&db, count).await;
+    db.close().await;
+    Ok(told("reverted", &moved?))
+}
+
+async fn status(config: &Config) -> anyhow::Result<String> {
+    if is_missing(config) {
+        return Ok(listed(&migrate::unapplied()));
+    }
+    let db = data::open(config, clock()).await?;
+    let steps = migrate::status(&db).await;
+    db.close().await;
+    Ok(listed(&steps?))
+}
+
+fn clock() -> Arc<SystemClock> {
+    Arc::new(SystemClock::new())
+}
+
+/// Looking at a database must not make one.
+fn is_missing(config: &Config) -> bool {
+    matches!(&config.database.kind, DatabaseKind::Sqlite { path } if !path.exists())
+}
+
+fn told(done: &str, moved: &Moved) -> String {
+    let mut lines: String =
+        moved.steps.iter().map(|(version, name)| format!("{done} {version} {name}\n")).collect();
+    if moved.steps.is_empty() {
+        lines = format!("nothing to do: no migration was {done}\n");
+    }
+    format!("{lines}the database is at schema version {}\n", moved.version)
+}
+
+fn listed(steps: &[Step]) -> String {
+    steps
+        .iter()
+        .map(|step| {
+            let state =
+                step.applied_at.map_or_else(|| "pending".to_owned(), |at| format!("applied {at}"));
+            format!("{:>4}  {:<24}  {state}\n", step.version, step.name)
+        })
+        .collect()
 }

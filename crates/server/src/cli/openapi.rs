@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::exit::Exit;
+use crate::output::write_stdout;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,5 +20,6 @@ pub struct Openapi {}
 /// # Errors
 /// When the output can't be written.
 pub fn run() -> anyhow::Result<Exit> {
-    anyhow::bail!("openapi is not wired")
+    write_stdout(&mainstay_http::openapi())?;
+    Ok(Exit::Fine)
 }

@@ -1,10 +1,21 @@
 //! `mainstay serve`, and `mainstay` alone.
 
+use std::sync::Arc;
+
+use anyhow::Context as _;
 use clap::Args;
+use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
+use mainstay_http::Tls;
+use mainstay_store::{Db, installation, migrate};
+use tokio_util::sync::CancellationToken;
 
 use super::data::{DataFlags, Source};
 use crate::config::{Config, http, log, tls};
 use crate::exit::Exit;
+use crate::metrics::Recorder;
+use crate::saturation::Pulse;
+use crate::wire::{self, Parts};
+use crate::{data, listen, runtime, shutdown};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,6 +64,76 @@ impl Serve {
 ///
 /// # Errors
 /// What kept it from serving, and what to do.
-pub fn run(_config: &Config) -> anyhow::Result<Exit> {
-    anyhow::bail!("serve is not wired")
+pub fn run(config: &Config) -> anyhow::Result<Exit> {
+    runtime::block_on(serve(config))?
+}
+
+async fn serve(config: &Config) -> anyhow::Result<Exit> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let tls =
+        config.tls.as_ref().map(|files| Tls::from_files(&files.cert, &files.key)).transpose()?;
+    let listener = listen::bind(&config.http.listen).await?;
+    data::prepare_folder(config)?;
+    let _lock = data::lock(config)?;
+    let stop = CancellationToken::new();
+    shutdown::on_signals(stop.clone()).context("signals can't be listened to")?;
+    let recorder = Recorder::install()?;
+    let (db, parts) = open(config, clock, recorder.clone()).await?;
+    let pulse = Arc::clone(&parts.pulse);
+    let beating = tokio::spawn({
+        let stop = stop.clone();
+        async move { pulse.beat(stop, || recorder.upkeep()).await }
+    });
+    let service = mainstay_http::service(wire::surface(config, parts));
+    announce(config, &listen::site_address(config, &listener)?);
+    let drained = mainstay_http::serve(
+        listener,
+        tls,
+        service,
+        stop.clone().cancelled_owned(),
+        shutdown::DRAIN,
+    )
+    .await;
+    stop.cancel();
+    // A pulse that panicked has been logged, and there is nothing left to beat for.
+    let _ = beating.await;
+    db.close().await;
+    tracing::info!(open = drained.open, cut = drained.cut, "stopped");
+    Ok(Exit::Fine)
+}
+
+/// Opens the database and brings it up to date.
+async fn open(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    recorder: Recorder,
+) -> anyhow::Result<(Db, Parts)> {
+    let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
+    let db = data::open(config, Arc::clone(&clock)).await?;
+    let moved = migrate::up(&db).await?;
+    let installation = installation::find_or_create(&db, ids.next()).await?;
+    tracing::info!(
+        database = db.dialect().name(),
+        schema_version = moved.version,
+        migrations_applied = moved.steps.len(),
+        installation = %installation.id,
+        "database open"
+    );
+    let pulse = Pulse::new(Arc::clone(&clock));
+    let schema_version = moved.version;
+    let parts = Parts { clock, ids, db: db.clone(), schema_version, recorder, pulse };
+    Ok((db, parts))
+}
+
+fn announce(config: &Config, address: &str) {
+    if !config.alone() && !wire::is_https(config) {
+        tracing::warn!(
+            "serving plain HTTP beyond this machine: what is sent can be read on the way; set \
+             --tls-cert and --tls-key, or --public-url https://... behind a proxy that speaks TLS"
+        );
+    }
+    if !mainstay_web::built() {
+        tracing::warn!("this build has no dashboard: install Node 20 or newer and build again");
+    }
+    tracing::info!(version = crate::VERSION, "Mainstay is ready at {address}");
 }

@@ -1,0 +1,72 @@
+//! The recorder behind `/metrics`.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use mainstay_http::measure::{DURATION_BUCKETS, REQUEST_DURATION};
+use metrics::{describe_gauge, gauge};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_process::Collector;
+
+use crate::saturation;
+
+/// The store's timings share a prefix and buckets.
+const STORE_TIMINGS: &str = "mainstay_store_";
+
+const BUILD_INFO: &str = "mainstay_build_info";
+
+/// Collects what the whole process measures.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    handle: PrometheusHandle,
+    process: Collector,
+}
+
+impl Recorder {
+    /// Installs the recorder for the whole process and describes every metric.
+    pub(crate) fn install() -> anyhow::Result<Self> {
+        let handle = PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Full(REQUEST_DURATION.to_owned()), &DURATION_BUCKETS)
+            .and_then(|builder| {
+                let store = Matcher::Prefix(STORE_TIMINGS.to_owned());
+                builder.set_buckets_for_metric(store, mainstay_store::METRIC_BUCKETS)
+            })
+            .and_then(|builder| {
+                let lag = Matcher::Full(saturation::LAG.to_owned());
+                builder.set_buckets_for_metric(lag, &saturation::LAG_BUCKETS)
+            })
+            .and_then(PrometheusBuilder::install_recorder)
+            .context("the metrics can't be recorded; start Mainstay once in a process")?;
+        let process = Collector::default();
+        process.describe();
+        mainstay_http::measure::describe();
+        mainstay_store::describe_metrics();
+        saturation::describe();
+        describe_gauge!(BUILD_INFO, "Always 1; the labels tell which Mainstay this is.");
+        gauge!(
+            BUILD_INFO,
+            "version" => env!("CARGO_PKG_VERSION"),
+            "commit" => crate::COMMIT.unwrap_or("unknown"),
+        )
+        .set(1.0);
+        Ok(Self { handle, process })
+    }
+
+    /// Everything, as Prometheus reads it. `refresh` brings the gauges up to date first.
+    pub(crate) fn renderer(
+        &self,
+        refresh: impl Fn() + Send + Sync + 'static,
+    ) -> Arc<dyn Fn() -> String + Send + Sync> {
+        let recorder = self.clone();
+        Arc::new(move || {
+            refresh();
+            recorder.process.collect();
+            recorder.handle.render()
+        })
+    }
+
+    /// Folds what histograms have gathered; without it their buffers grow until somebody reads.
+    pub(crate) fn upkeep(&self) {
+        self.handle.run_upkeep();
+    }
+}

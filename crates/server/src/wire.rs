@@ -1,0 +1,154 @@
+//! Joins the rooms: what `http` asks for is answered by `store`, `web` and the process itself.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use mainstay_base::{Clock, IdSource};
+use mainstay_http::{
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Probe, Site, Surface, SystemCheck,
+    SystemDatabase,
+};
+use mainstay_store::{Db, Dialect, StoreError};
+use tokio::runtime::Handle;
+
+use crate::config::Config;
+use crate::metrics::Recorder;
+use crate::saturation::{self, PULSE_LIMIT, Pulse};
+
+/// What `serve` has opened and started.
+pub(crate) struct Parts {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: IdSource,
+    pub(crate) db: Db,
+    pub(crate) schema_version: i64,
+    pub(crate) recorder: Recorder,
+    pub(crate) pulse: Arc<Pulse>,
+}
+
+/// Everything that the HTTP surface answers from.
+pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
+    let Parts { clock, ids, db, schema_version, recorder, pulse } = parts;
+    let limits = Limits {
+        connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
+        ..Limits::default()
+    };
+    let metrics = recorder.renderer({
+        let (db, runtime) = (db.clone(), Handle::current());
+        move || {
+            db.record_use();
+            saturation::record(&runtime);
+        }
+    });
+    let probe = Arc::new(SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse });
+    Surface {
+        started_at: clock.now(),
+        clock,
+        ids,
+        build: BuildInfo { version: env!("CARGO_PKG_VERSION"), commit: crate::COMMIT },
+        probe,
+        assets: Arc::new(Dashboard),
+        metrics,
+        site: site(config),
+        limits,
+    }
+}
+
+/// Whether browsers reach the site by HTTPS: through its own TLS or that of a proxy.
+pub(crate) fn is_https(config: &Config) -> bool {
+    let public = config.http.public_url.as_ref();
+    config.tls.is_some() || public.is_some_and(crate::config::PublicUrl::is_https)
+}
+
+fn site(config: &Config) -> Site {
+    Site { alone: config.alone(), https: is_https(config), metrics_public: config.metrics.public }
+}
+
+/// The embedded dashboard.
+struct Dashboard;
+
+impl Assets for Dashboard {
+    fn find(&self, path: &str) -> Option<Asset> {
+        mainstay_web::find(path).map(served)
+    }
+
+    fn index(&self) -> Asset {
+        served(mainstay_web::index())
+    }
+}
+
+fn served(asset: &'static mainstay_web::Asset) -> Asset {
+    Asset {
+        content_type: asset.content_type,
+        etag: asset.etag,
+        immutable: asset.immutable,
+        identity: asset.identity,
+        brotli: asset.brotli,
+        gzip: asset.gzip,
+    }
+}
+
+/// Looks at what Mainstay itself leans on.
+struct SystemProbe {
+    clock: Arc<dyn Clock>,
+    db: Db,
+    schema_version: i64,
+    pulse: Arc<Pulse>,
+}
+
+impl Probe for SystemProbe {
+    fn database(&self) -> SystemDatabase {
+        let kind = match self.db.dialect() {
+            Dialect::Sqlite => DatabaseKind::Sqlite,
+            Dialect::Postgres => DatabaseKind::Postgres,
+        };
+        SystemDatabase { kind, schema_version: u32::try_from(self.schema_version).unwrap_or(0) }
+    }
+
+    fn check(&self) -> Pin<Box<dyn Future<Output = Vec<SystemCheck>> + Send + '_>> {
+        Box::pin(async { vec![self.check_database().await, self.check_runtime()] })
+    }
+}
+
+impl SystemProbe {
+    async fn check_database(&self) -> SystemCheck {
+        let name = self.db.dialect().name();
+        let started = self.clock.moment();
+        let answer = self.db.ping().await;
+        let latency_ms = millis(self.clock.moment().since(started));
+        let (status, detail) = match answer {
+            Ok(()) => (CheckStatus::Healthy, format!("{name} answered in {latency_ms:.1} ms")),
+            Err(error) => {
+                tracing::warn!(%error, "the database does not answer");
+                (CheckStatus::Down, format!("{name} does not answer: {}", outward(&error)))
+            }
+        };
+        SystemCheck { name: "database".to_owned(), status, detail, latency_ms }
+    }
+
+    fn check_runtime(&self) -> SystemCheck {
+        let (age, lag) = (self.pulse.age(), self.pulse.lag());
+        let (status, detail) = if age > PULSE_LIMIT {
+            let seconds = age.as_secs();
+            (CheckStatus::Down, format!("The scheduler has not turned for {seconds} s"))
+        } else {
+            let lag_ms = millis(lag);
+            (CheckStatus::Healthy, format!("The scheduler wakes tasks {lag_ms:.1} ms late"))
+        };
+        SystemCheck { name: "runtime".to_owned(), status, detail, latency_ms: millis(lag) }
+    }
+}
+
+/// What may be told to everyone: the kind of trouble, without an address.
+fn outward(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Unreachable { .. } => "it can't be reached",
+        StoreError::Busy { .. } => "it is busy",
+        StoreError::Closed => "Mainstay is stopping",
+        _ => "it gave an error; the log says which",
+    }
+}
+
+fn millis(duration: std::time::Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
+}
