@@ -154,21 +154,3 @@ fn the_filter_decides_what_is_written() {
     assert!(!text.contains("dropped"), "{text}");
     assert_eq!(logged(TEXT, "off", log), "");
 }
-
-#[test]
-fn a_log_that_can_not_be_written_is_lost_and_nothing_else() {
-    struct Closed;
-    impl io::Write for Closed {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(io::ErrorKind::BrokenPipe.into())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    for style in [TEXT, Style::Json] {
-        let layer = log_layer(style, Arc::new(NewYear), || Closed);
-        let subscriber = subscriber(filter("info").unwrap(), vec![layer]);
-        tracing::subscriber::with_default(subscriber, || tracing::info!("lost"));
-    }
-}

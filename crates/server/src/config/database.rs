@@ -38,8 +38,7 @@ pub const CONNECTIONS: Setting = Setting {
 const SQLITE_FILE: &str = "mainstay.db";
 
 /// Options of an address that are no secret. The values of others are masked.
-const SHOWN_OPTIONS: [&str; 7] =
-    ["application_name", "dbname", "host", "options", "port", "sslmode", "user"];
+const SHOWN_OPTIONS: [&str; 6] = ["application_name", "dbname", "host", "port", "sslmode", "user"];
 
 /// Which database, and how many connections to it.
 #[derive(Debug, Clone)]
@@ -92,7 +91,8 @@ fn sqlite(rest: &str) -> Result<DatabaseKind, Reason> {
     if path.starts_with(':') {
         return Err("keeps nothing over a restart; name a file: sqlite:PATH".into());
     }
-    if path.contains('?') {
+    // A question mark in a folder's name is no option.
+    if path.rsplit_once('?').is_some_and(|(_, end)| end.contains('=') && !end.contains('/')) {
         return Err("has options after \"?\", which Mainstay sets itself; remove them".into());
     }
     super::reader::path(path).map(|path| DatabaseKind::Sqlite { path })
@@ -110,7 +110,7 @@ fn postgres(text: &str) -> Result<Url, Reason> {
     let is_odd = |text: &str| text.contains(['@', ':', '/']);
     let name = url.path().strip_prefix('/').unwrap_or_default();
     let odd_option = url.query_pairs().any(|(key, _)| is_odd(&key));
-    if url.fragment().is_some() || is_odd(name) || odd_option || url.username().contains("%40") {
+    if url.fragment().is_some() || is_odd(name) || odd_option {
         return Err(wrong());
     }
     let has_host = url.host_str().is_some_and(|host| !host.is_empty());
@@ -146,9 +146,17 @@ fn masked(text: &str) -> String {
     }
 }
 
+/// Spelled so that [`sqlite`] finds the same path again, whatever the folder's name begins with.
 fn beside_data(layers: &Layers) -> String {
     let folder = layers.get(&DATA_DIR).map_or("", |value| value.text.as_str());
-    format!("sqlite:{}", PathBuf::from(folder).join(SQLITE_FILE).display())
+    let path = PathBuf::from(folder).join(SQLITE_FILE).display().to_string();
+    if path.starts_with("//") {
+        format!("sqlite:/{}", path.trim_start_matches('/'))
+    } else if path.starts_with(':') {
+        format!("sqlite:./{path}")
+    } else {
+        format!("sqlite:{path}")
+    }
 }
 
 #[cfg(test)]
@@ -163,8 +171,23 @@ mod tests {
             ("sqlite:/var/lib/m.db", "/var/lib/m.db"),
             ("sqlite:///var/lib/m.db", "/var/lib/m.db"),
             ("sqlite://m.db", "m.db"),
+            ("sqlite:what?/is=it/m.db", "what?/is=it/m.db"),
+            ("sqlite:a?b=c/m.db", "a?b=c/m.db"),
         ] {
             assert_eq!(parse(text), Ok(DatabaseKind::Sqlite { path: path.into() }), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_default_file_lies_in_the_data_folder_however_it_is_named() {
+        use crate::config::{load, testing::input};
+        for folder in ["data", "./data/", "/srv", "//srv", ":memory:", "a?b=c", " x ", "sqlite:"] {
+            let given = input(vec![(&DATA_DIR, folder.to_owned())], &[], "");
+            let kind = load(given).expect(folder).config.database.kind;
+            let DatabaseKind::Sqlite { path } = kind else { panic!("{folder}") };
+            let path = path.strip_prefix("./").unwrap_or(&path);
+            let expected = PathBuf::from(folder).join("mainstay.db");
+            assert_eq!(path, expected.strip_prefix("./").unwrap_or(&expected));
         }
     }
 
@@ -172,6 +195,8 @@ mod tests {
     fn the_password_is_masked_and_the_rest_stays_visible() {
         for (text, expected) in [
             ("postgres://me:hunter2@db:5433/main", "postgres://me:[secret]@db:5433/main"),
+            ("postgres://me%40db:hunter2@db/main", "postgres://me%40db:[secret]@db/main"),
+            ("postgres://me:hun@ter2@db/main", "postgres://me:[secret]@db/main"),
             ("postgresql://me@db/main", "postgresql://me@db/main"),
             ("postgres://db/main", "postgres://db/main"),
             ("postgres://me:p%40ss@[::1]/main", "postgres://me:[secret]@[::1]/main"),

@@ -83,7 +83,7 @@ fn check_names(variables: &Variables, problems: &mut ConfigError) {
         if text.is_none() {
             problems.push(Problem::NotUnicode { name: name.into_owned() });
         } else if !is_known {
-            let nearest = nearest(&name, known()).map(ToOwned::to_owned);
+            let nearest = meant(&name).map(ToOwned::to_owned);
             problems.push(Problem::UnknownVariable { name: name.into_owned(), nearest });
         }
     }
@@ -91,6 +91,16 @@ fn check_names(variables: &Variables, problems: &mut ConfigError) {
 
 fn known() -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().flat_map(|setting| setting.variables).copied().chain([CONFIG_VARIABLE])
+}
+
+/// The variable that was probably meant. Many expect the key itself: `MAINSTAY_DATABASE_URL`.
+fn meant(name: &str) -> Option<&'static str> {
+    nearest(name, known()).or_else(|| {
+        let same = |setting: &&&Setting| {
+            name.strip_prefix(PREFIX) == Some(&setting.key.to_uppercase().replace('.', "_"))
+        };
+        SETTINGS.iter().find(same)?.variables.first().copied()
+    })
 }
 
 fn is_build_name(name: &str) -> bool {
@@ -134,6 +144,9 @@ mod tests {
             ("MAINSTAY_LISTN", "did you mean MAINSTAY_LISTEN?"),
             ("MAINSTAY_DATADIR", "did you mean MAINSTAY_DATA_DIR?"),
             ("MAINSTAY_CONFG", "did you mean MAINSTAY_CONFIG?"),
+            ("MAINSTAY_DATABASE_URL", "did you mean DATABASE_URL?"),
+            ("MAINSTAY_LOG_LEVEL", "did you mean MAINSTAY_LOG?"),
+            ("MAINSTAY_HTTP_LISTEN", "did you mean MAINSTAY_LISTEN?"),
             ("MAINSTAY_COLOUR_OF_THE_SKY", "remove it"),
             ("MAINSTAY_PORT", "is not a setting"),
         ] {

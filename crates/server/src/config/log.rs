@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn directives_are_levels_with_or_without_a_target() {
-        for text in ["info", "WARN", "off", "info,mainstay_store=debug", "warn,[request]=trace"] {
+        for text in ["info", "WARN", "off", "info,mainstay_store=debug", "warn,[request{id}]=trace"]
+        {
             assert!(filter(text).is_ok(), "{text}");
         }
     }

@@ -109,8 +109,8 @@ pub fn log_layer<W>(style: Style, clock: Arc<dyn Clock>, writer: W) -> BoxedLaye
 where
     W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
 {
-    // A log that can't be written must not end the program: the default reports that with
-    // `eprintln!`, which panics when standard error is closed.
+    // A log that can't be written must not end the program: reporting that would be an
+    // `eprintln!`, which panics when nobody reads standard error.
     let layer = fmt::layer().with_timer(ClockTime(clock)).log_internal_errors(false);
     match style {
         Style::Text { color } => {

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider as _;
+use opentelemetry::{Key, KeyValue};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -15,6 +15,9 @@ use super::{BoxedLayer, FLUSH, TelemetryError};
 
 /// The name of the program, in traces and in the targets of its spans.
 const NAME: &str = "mainstay";
+
+/// How OpenTelemetry begins the name of a program that nobody named.
+const UNNAMED: &str = "unknown_service";
 
 /// The longest that sending one batch may take.
 const EXPORT: Duration = Duration::from_secs(5);
@@ -37,12 +40,10 @@ pub fn start(endpoint: &str) -> Result<Exporter, TelemetryError> {
         .with_timeout(EXPORT)
         .build()
         .map_err(|source| TelemetryError::Exporter { endpoint: endpoint.to_owned(), source })?;
-    let resource = Resource::builder()
-        .with_service_name(NAME)
-        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(exporter)
+        .with_resource(resource())
         .build();
-    let provider =
-        SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build();
     Ok(Exporter { provider })
 }
 
@@ -63,4 +64,13 @@ impl Exporter {
             tracing::warn!(%error, "the last traces were not sent");
         }
     }
+}
+
+/// Who sends. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` may name it, as everywhere.
+fn resource() -> Resource {
+    let name = Resource::builder().build().get(&Key::new("service.name"));
+    let is_named = name.is_some_and(|name| !name.as_str().starts_with(UNNAMED));
+    let builder = Resource::builder()
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+    if is_named { builder.build() } else { builder.with_service_name(NAME).build() }
 }
