@@ -149,6 +149,7 @@ fn outward(error: &StoreError) -> &'static str {
     }
 }
 
+/// To the microsecond: more digits are noise.
 fn millis(duration: std::time::Duration) -> f64 {
-    duration.as_secs_f64() * 1_000.0
+    (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }

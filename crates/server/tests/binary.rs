@@ -114,7 +114,7 @@ fn a_log_that_nobody_reads_does_not_end_the_program() {
     let folder = folder();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let arguments = ["migrate", "status", "--database", "sqlite:missing/mainstay.db"];
+    let arguments = ["migrate", "up", "--database", "sqlite:missing/mainstay.db"];
     let mut command = mainstay(folder.path(), &arguments);
     // Either of these makes it log before it finds that there is no database.
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1").env("MAINSTAY_LOG", "trace");
