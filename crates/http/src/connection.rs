@@ -79,6 +79,10 @@ pub(crate) async fn drive<S>(
             biased;
             ended = connection.as_mut() => break ended,
             () = stop.cancelled(), if !closing => {
+                // hyper would wait for the rest of a first head that has begun to come.
+                if pulse.begun() == 0 {
+                    return;
+                }
                 closing = true;
                 connection.as_mut().graceful_shutdown();
             }
@@ -139,6 +143,7 @@ impl hyper::service::Service<Request<Incoming>> for Entry {
         if request.version() == Version::HTTP_2 {
             self.pulse.http2.store(true, Ordering::Relaxed);
         }
+        self.pulse.refused_body.store(false, Ordering::Relaxed);
         self.pulse.begun.fetch_add(1, Ordering::Relaxed);
         self.pulse.in_flight.fetch_add(1, Ordering::Relaxed);
         let has_body = !request.body().is_end_stream();

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::house::{House, Plan};
 use super::raw::{PATIENCE, get, read_to_end};
-use crate::Drained;
+use crate::{Drained, Limits};
 
 #[tokio::test]
 async fn a_request_in_flight_is_answered() {
@@ -46,7 +46,8 @@ async fn a_stuck_request_is_cut_after_the_grace() {
 
 #[tokio::test]
 async fn idle_and_silent_connections_do_not_hold_it_up() {
-    let house = House::build(Plan { grace: PATIENCE * 2, ..Plan::default() }).await;
+    let limits = Limits { head_time: PATIENCE * 2, ..Limits::default() };
+    let house = House::build(Plan { limits, grace: PATIENCE * 2, ..Plan::default() }).await;
     let mut silent = TcpStream::connect(house.address).await.unwrap();
     let mut half = TcpStream::connect(house.address).await.unwrap();
     half.write_all(b"GET /heal").await.unwrap();
