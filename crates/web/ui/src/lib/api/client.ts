@@ -78,7 +78,7 @@ const slow: Failure = {
 function unreadable(path: string): Failure {
   return {
     title: 'The answer is not from Mainstay',
-    detail: `Something answered ${path} with a body that is not JSON. A proxy in between may be wrong.`,
+    detail: `What came for ${path} is not JSON. A proxy in between may be set up wrongly.`,
     requestId: null,
   };
 }
