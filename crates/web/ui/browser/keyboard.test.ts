@@ -80,6 +80,18 @@ it('walks the rows by brackets, and the inspector follows', async () => {
   expect(address()).toBe('/system?row=database&inspector=open');
 });
 
+it('takes the focus along where the inspector covers the list', async () => {
+  await here.page.setViewportSize({ width: 375, height: 720 });
+  await go(here.page, '/system');
+  await here.page.locator('[data-row="database"]').press('Enter');
+  await here.page.waitForSelector('aside');
+  expect(await here.page.locator('main').getAttribute('inert')).not.toBeNull();
+  expect(await here.page.evaluate(() => document.activeElement?.ariaLabel)).toBe('Close');
+  await press('Enter');
+  await here.page.waitForSelector('aside', { state: 'detached' });
+  expect(await focused()).toBe('database');
+});
+
 it('takes keys as text while somebody types', async () => {
   await go(here.page, '/system');
   await press('/');
