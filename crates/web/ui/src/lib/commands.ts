@@ -4,6 +4,8 @@ import type { Command } from './keys';
 export type Action = Command | 'copy-link' | 'read-now' | `theme-${'system' | 'light' | 'dark'}`;
 
 export interface Choice {
+  /** What belongs together stands together while nothing is typed. */
+  readonly group: 'page' | 'action' | 'look' | 'link';
   readonly title: string;
   readonly words: string;
   readonly does: Action | { readonly open: string };
@@ -11,16 +13,31 @@ export interface Choice {
 
 /** The palette's whole content, in the order in which an empty search shows it. */
 export const CHOICES: readonly Choice[] = [
-  { title: 'Go to Now', words: 'home start root causes', does: 'go-now' },
-  { title: 'Go to System', words: 'health checks version database', does: 'go-system' },
-  { title: 'Copy link to this view', words: 'url address share paste', does: 'copy-link' },
-  { title: 'Read again now', words: 'refresh reload update', does: 'read-now' },
-  { title: 'Theme: system', words: 'appearance automatic', does: 'theme-system' },
-  { title: 'Theme: light', words: 'appearance day', does: 'theme-light' },
-  { title: 'Theme: dark', words: 'appearance night', does: 'theme-dark' },
-  { title: 'Switch density', words: 'compact comfortable rows', does: 'density' },
-  { title: 'Show keys and legend', words: 'help shortcuts keyboard glyphs status', does: 'help' },
-  { title: 'Open OpenAPI document', words: 'api schema json', does: { open: '/api/openapi.json' } },
-  { title: 'Open metrics', words: 'prometheus', does: { open: '/metrics' } },
-  { title: 'Open readiness', words: 'readyz ready', does: { open: '/readyz' } },
+  ...group('page', [
+    ['Go to Now', 'home start root causes', 'go-now'],
+    ['Go to System', 'health checks version database', 'go-system'],
+  ]),
+  ...group('action', [
+    ['Copy link to this view', 'url address share paste', 'copy-link'],
+    ['Read again now', 'refresh reload update', 'read-now'],
+  ]),
+  ...group('look', [
+    ['Theme: system', 'appearance automatic', 'theme-system'],
+    ['Theme: light', 'appearance day', 'theme-light'],
+    ['Theme: dark', 'appearance night', 'theme-dark'],
+    ['Switch density', 'compact comfortable rows', 'density'],
+  ]),
+  ...group('link', [
+    ['Show keys and legend', 'help shortcuts keyboard glyphs status', 'help'],
+    ['Open OpenAPI document', 'api schema json', { open: '/api/openapi.json' }],
+    ['Open metrics', 'prometheus', { open: '/metrics' }],
+    ['Open readiness', 'readyz ready', { open: '/readyz' }],
+  ]),
 ];
+
+function group(
+  name: Choice['group'],
+  rows: readonly [title: string, words: string, does: Choice['does']][],
+): Choice[] {
+  return rows.map(([title, words, does]) => ({ group: name, title, words, does }));
+}

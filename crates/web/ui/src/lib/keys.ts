@@ -70,8 +70,8 @@ export function press(awaiting: Awaiting | null, event: Press): Outcome {
   if (event.key === 'Enter' || event.key === ' ') {
     return event.onControl ? none : { command: 'open', awaiting: null };
   }
-  const first = awaiting !== null && event.now - awaiting.since <= SEQUENCE_MS ? awaiting.key : null;
-  return first === null ? firstKey(event) : { command: find([first, event.key]), awaiting: null };
+  if (awaiting === null || event.now - awaiting.since > SEQUENCE_MS) return firstKey(event);
+  return { command: find([awaiting.key, event.key]), awaiting: null };
 }
 
 /** The keys of a command as they stand on this platform's keyboard. */

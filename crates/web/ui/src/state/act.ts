@@ -84,7 +84,8 @@ function closeInnermost(): void {
     focused.blur();
   } else if (inspector) {
     router.change({ inspector: false });
-    if (row !== null) focusRow(row);
+    // Where the panel covered the list, the list takes the focus only once it is back.
+    if (row !== null) void tick().then(() => { focusRow(row); });
   } else if (row !== null) {
     router.change({ row: null });
     if (focused instanceof HTMLElement && focused.dataset['row'] === row) focused.blur();

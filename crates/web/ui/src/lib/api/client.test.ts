@@ -12,7 +12,7 @@ const answerWith = (body: string, status = 200) => {
 
 describe('readSystem', () => {
   it('gives the body', async () => {
-    answerWith('{"version":"0.1.0"}');
+    answerWith('{"version":"0.1.0","database":{},"checks":[]}');
     expect(await readSystem()).toMatchObject({ ok: true, value: { version: '0.1.0' } });
   });
 
@@ -24,8 +24,8 @@ describe('readSystem', () => {
     });
   });
 
-  it('sees that a page of a proxy is no answer', async () => {
-    answerWith('<html>');
+  it.each(['<html>', '{"status":"ok"}', '[]'])('sees that %s is no answer', async (body) => {
+    answerWith(body);
     expect(await readSystem()).toMatchObject({
       ok: false,
       failure: { title: 'The answer is not from Mainstay' },

@@ -1,6 +1,7 @@
 import type { components } from './schema';
 
 type System = components['schemas']['System'];
+type Body = Record<string, unknown>;
 
 /** Why there is no answer, in words that a person can act on. */
 export interface Failure {
@@ -17,10 +18,13 @@ export type Answer<Value> =
 export const READ_TIMEOUT_MS = 10_000;
 
 export function readSystem(): Promise<Answer<System>> {
-  return read<System>('/api/system');
+  return read('/api/system', isSystem);
 }
 
-async function read<Value>(path: string): Promise<Answer<Value>> {
+async function read<Value>(
+  path: string,
+  isValue: (body: Body) => body is Body & Value,
+): Promise<Answer<Value>> {
   const abort = new AbortController();
   const timer = setTimeout(() => {
     abort.abort();
@@ -31,8 +35,8 @@ async function read<Value>(path: string): Promise<Answer<Value>> {
     const text = await response.text();
     const body = parse(text);
     if (!response.ok) return { ok: false, failure: refusal(response.status, body) };
-    if (body === null) return { ok: false, failure: unreadable(path) };
-    return { ok: true, value: body as Value, sentAt, gotAt: Date.now() };
+    if (body === null || !isValue(body)) return { ok: false, failure: unreadable(path) };
+    return { ok: true, value: body, sentAt, gotAt: Date.now() };
   } catch {
     return { ok: false, failure: abort.signal.aborted ? slow : unreachable };
   } finally {
@@ -41,7 +45,7 @@ async function read<Value>(path: string): Promise<Answer<Value>> {
 }
 
 /** The server's own words, when it gave some. */
-export function refusal(status: number, body: Record<string, unknown> | null): Failure {
+export function refusal(status: number, body: Body | null): Failure {
   const word = (name: string) => {
     const value = body?.[name];
     return typeof value === 'string' && value !== '' ? value : null;
@@ -53,14 +57,19 @@ export function refusal(status: number, body: Record<string, unknown> | null): F
   };
 }
 
-export function parse(text: string): Record<string, unknown> | null {
+export function parse(text: string): Body | null {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-    return value as Record<string, unknown>;
+    return value as Body;
   } catch {
     return null;
   }
+}
+
+/** Enough to draw it: a proxy's own JSON, or a server of another age, must not break the page. */
+function isSystem(body: Body): body is Body & System {
+  return Array.isArray(body['checks']) && typeof body['database'] === 'object';
 }
 
 const unreachable: Failure = {
@@ -78,7 +87,7 @@ const slow: Failure = {
 function unreadable(path: string): Failure {
   return {
     title: 'The answer is not from Mainstay',
-    detail: `Something answered ${path} with a body that is not JSON. A proxy in between may be wrong.`,
+    detail: `What came for ${path} cannot be read. A proxy in between may be set up wrongly.`,
     requestId: null,
   };
 }
