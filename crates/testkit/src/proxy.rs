@@ -1,6 +1,8 @@
 //! A proxy in front of a server that makes every answer take its time, so that a caller really
 //! waits at each of its awaits.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -9,13 +11,31 @@ use tokio::task::JoinHandle;
 
 /// The most that is passed on at once.
 const CHUNK: usize = 16 * 1024;
+/// How often a frozen proxy looks whether it was thawed.
+const THAW_LOOK: Duration = Duration::from_millis(5);
 
 /// Passes bytes on between its own address and a server, each chunk after a delay. It ends with
 /// this value.
 #[derive(Debug)]
 pub struct SlowProxy {
     address: String,
+    pace: Arc<Pace>,
     accepting: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Pace {
+    delay: Duration,
+    frozen: AtomicBool,
+}
+
+impl Pace {
+    async fn wait(&self) {
+        tokio::time::sleep(self.delay).await;
+        while self.frozen.load(Ordering::SeqCst) {
+            tokio::time::sleep(THAW_LOOK).await;
+        }
+    }
 }
 
 impl SlowProxy {
@@ -26,14 +46,26 @@ impl SlowProxy {
     pub async fn before(server: String, delay: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("a bound address").to_string();
+        let pace = Arc::new(Pace { delay, frozen: AtomicBool::new(false) });
+        let given = Arc::clone(&pace);
         let accepting = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 if let Ok(server) = TcpStream::connect(&server).await {
-                    pass_both_ways(client, server, delay);
+                    pass_both_ways(client, server, &given);
                 }
             }
         });
-        Self { address, accepting }
+        Self { address, pace, accepting }
+    }
+
+    /// Passes nothing on any more, and keeps every connection open: a server that hangs.
+    pub fn freeze(&self) {
+        self.pace.frozen.store(true, Ordering::SeqCst);
+    }
+
+    /// Passes on again, and what had waited first.
+    pub fn thaw(&self) {
+        self.pace.frozen.store(false, Ordering::SeqCst);
     }
 
     /// `host:port` of the proxy.
@@ -50,22 +82,22 @@ impl Drop for SlowProxy {
 }
 
 /// The two ways end by themselves when either side hangs up.
-fn pass_both_ways(client: TcpStream, server: TcpStream, delay: Duration) {
+fn pass_both_ways(client: TcpStream, server: TcpStream, pace: &Arc<Pace>) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    tokio::spawn(pass(from_client, to_server, delay));
-    tokio::spawn(pass(from_server, to_client, delay));
+    tokio::spawn(pass(from_client, to_server, Arc::clone(pace)));
+    tokio::spawn(pass(from_server, to_client, Arc::clone(pace)));
 }
 
 async fn pass(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
-    delay: Duration,
+    pace: Arc<Pace>,
 ) {
     let mut chunk = vec![0; CHUNK];
     while let Ok(length) = from.read(&mut chunk).await {
         let Some(bytes) = chunk.get(..length).filter(|bytes| !bytes.is_empty()) else { break };
-        tokio::time::sleep(delay).await;
+        pace.wait().await;
         if to.write_all(bytes).await.is_err() {
             break;
         }

@@ -1,0 +1,16 @@
+//! The real binary, as a person or a supervisor meets it: `process` and `client` are the tools, each
+//! other file is a theme.
+#![cfg(test)]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test of a process waits for it on the wall clock"
+)]
+
+mod bad_input;
+mod client;
+mod data;
+mod exits;
+mod metrics;
+mod process;
+mod signals;
+mod site;
