@@ -36,7 +36,7 @@ fn html(missing: &Missing) -> String {
   <body>
     <main>
       <h1>Mainstay runs, but this build has no dashboard.</h1>
-      <p>When it was built, {cause}.</p>
+      <p>What the build found: {cause}.</p>
       <p>{cure}</p>
       <p>The API is complete: <a href="/readyz">/readyz</a>, <a href="/metrics">/metrics</a>,
         <a href="/api/openapi.json">/api/openapi.json</a>.</p>

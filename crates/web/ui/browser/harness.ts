@@ -59,8 +59,19 @@ export async function go(page: Page, path: string): Promise<void> {
   await page.waitForSelector('[data-light="live"]');
 }
 
-export async function light(page: Page, kind: string): Promise<void> {
-  await page.waitForSelector(`[data-light="${kind}"]`, { timeout: 5_000 });
+/**
+ * Moves the page's clock second by second until an element has the text. Not in one go: what the
+ * page asks the server for takes real time, in which a fake clock stands still.
+ */
+export async function untilText(page: Page, selector: string, text: RegExp): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  let last = '';
+  while (Date.now() < deadline) {
+    last = (await page.locator(selector).textContent()) ?? '';
+    if (text.test(last)) return;
+    await page.clock.runFor(1_000);
+  }
+  throw new Error(`${selector} still says "${last}", not ${String(text)}`);
 }
 
 export async function expectAccessible(page: Page, where: string): Promise<void> {

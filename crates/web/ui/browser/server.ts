@@ -21,6 +21,8 @@ export class Server {
     const listen = this.origin === '' ? '127.0.0.1:0' : new URL(this.origin).host;
     const child = spawn(binary, ['serve', '--listen', listen, '--data-dir', this.#data], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // Settings of whoever runs the tests must not reach the server under test.
+      env: { PATH: process.env['PATH'] },
     });
     this.#process = child;
     this.origin = await address(child);

@@ -8,7 +8,8 @@ let browser: Browser;
 let here: Visit;
 
 beforeAll(async () => {
-  [browser] = await Promise.all([openBrowser(), server.start()]);
+  browser = await openBrowser();
+  await server.start();
 });
 
 beforeEach(async () => {

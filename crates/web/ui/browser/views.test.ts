@@ -8,7 +8,8 @@ const server = new Server();
 let browser: Browser;
 
 beforeAll(async () => {
-  [browser] = await Promise.all([openBrowser(), server.start()]);
+  browser = await openBrowser();
+  await server.start();
 });
 
 afterAll(async () => {

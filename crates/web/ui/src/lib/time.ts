@@ -25,7 +25,7 @@ export function latency(ms: number): string {
   if (!Number.isFinite(ms) || ms < 0) return '–';
   if (ms >= 10 * SECOND) return `${(ms / SECOND).toFixed(0)}${NO_BREAK}s`;
   if (ms >= SECOND) return `${(ms / SECOND).toFixed(1)}${NO_BREAK}s`;
-  if (ms >= 10) return `${ms.toFixed(0)}${NO_BREAK}ms`;
+  if (ms >= 100) return `${ms.toFixed(0)}${NO_BREAK}ms`;
   return `${ms.toFixed(ms < 1 ? 2 : 1)}${NO_BREAK}ms`;
 }
 
