@@ -52,9 +52,10 @@ fn not_allowed() -> Error {
     Error::new(Code::MethodNotAllowed, "Use one of the methods that the header Allow names.")
 }
 
-/// A last part with a dot is a file; everything else is a page that the dashboard's router knows.
+/// What is below `/assets/` or has a dot in its last part is a file; everything else is a page that
+/// the dashboard's router knows.
 fn is_file(path: &str) -> bool {
-    path.rsplit('/').next().is_some_and(|last| last.contains('.'))
+    path.starts_with("/assets/") || path.rsplit('/').next().is_some_and(|last| last.contains('.'))
 }
 
 fn answer(asset: &Asset, request: &HeaderMap, label: RouteLabel) -> Response {

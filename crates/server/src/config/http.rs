@@ -32,7 +32,7 @@ pub const PUBLIC_URL: Setting = Setting {
     help: "Address people use in the browser, such as https://mainstay.example.com",
 };
 
-/// The proxies whose word counts.
+/// The proxies in front of Mainstay.
 pub const TRUSTED_PROXIES: Setting = Setting {
     key: "http.trusted_proxies",
     variables: &["MAINSTAY_TRUSTED_PROXIES"],
@@ -40,7 +40,7 @@ pub const TRUSTED_PROXIES: Setting = Setting {
     kind: Kind::List,
     fallback: Fallback::Unset,
     mask: None,
-    help: "Proxies whose forwarded headers are believed: addresses or networks",
+    help: "Proxies in front of Mainstay: addresses or networks",
 };
 
 /// The bound on open connections.
@@ -67,7 +67,7 @@ pub struct HttpConfig {
     pub listen: ListenAddress,
     /// The site's origin, without a slash at its end.
     pub public_url: Option<PublicUrl>,
-    /// The proxies whose forwarded headers are believed.
+    /// The proxies in front of Mainstay.
     pub trusted_proxies: Vec<Network>,
     /// The most connections that are open at once.
     pub max_connections: u32,

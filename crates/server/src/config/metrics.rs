@@ -11,7 +11,7 @@ pub const PUBLIC: Setting = Setting {
     kind: Kind::Boolean,
     fallback: Fallback::Fixed("false"),
     mask: None,
-    help: "Let everybody who reaches Mainstay read /metrics and /health",
+    help: "Let everybody who reaches Mainstay read /metrics",
 };
 
 /// Who may read the metrics.
