@@ -25,7 +25,7 @@ use crate::guarded::{Guarded, Pulse, Slow};
 use crate::limits::{
     HTTP2_CONNECTION_WINDOW_BYTES, HTTP2_ERROR_RESETS, HTTP2_HEADER_LIST_BYTES,
     HTTP2_PENDING_RESETS, HTTP2_PING_INTERVAL, HTTP2_PING_TIME, HTTP2_SEND_BUFFER_BYTES,
-    HTTP2_STREAM_WINDOW_BYTES, HTTP2_STREAMS, MAX_HEAD_BYTES, MAX_HEADERS,
+    HTTP2_STREAM_WINDOW_BYTES, HTTP2_STREAMS, MAX_HEAD_BYTES,
 };
 use crate::measure;
 use crate::router::Service;
@@ -38,7 +38,6 @@ pub(crate) fn builder() -> Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         // The stream below keeps this clock; see `guarded`.
         .header_read_timeout(None)
-        .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_HEAD_BYTES);
     builder
         .http2()
