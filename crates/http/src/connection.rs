@@ -1,92 +1,82 @@
 //! One connection from its first byte to its end.
 
-use std::convert::Infallible;
 use std::error::Error as StdError;
-use std::future::Future;
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use axum::Router;
-use axum::http::{Request, Version};
-use axum::response::Response;
-use http_body::Body as _;
-use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use pin_project_lite::pin_project;
+use hyper_util::rt::TokioIo;
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::entry::Entry;
 use crate::guarded::{Guarded, Pulse, Slow};
-use crate::limits::{
-    HTTP2_CONNECTION_WINDOW_BYTES, HTTP2_ERROR_RESETS, HTTP2_HEADER_LIST_BYTES,
-    HTTP2_PENDING_RESETS, HTTP2_PING_INTERVAL, HTTP2_PING_TIME, HTTP2_SEND_BUFFER_BYTES,
-    HTTP2_STREAM_WINDOW_BYTES, HTTP2_STREAMS, MAX_HEAD_BYTES, MAX_HEADERS,
-};
 use crate::measure;
+use crate::protocol::{Protocols, Spoken};
 use crate::router::Service;
-
-/// How HTTP is spoken: both versions, within the limits.
-pub(crate) fn builder() -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        // The stream below keeps this clock; see `guarded`.
-        .header_read_timeout(None)
-        .max_headers(MAX_HEADERS)
-        .max_buf_size(MAX_HEAD_BYTES);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_header_list_size(HTTP2_HEADER_LIST_BYTES)
-        .max_concurrent_streams(HTTP2_STREAMS)
-        .max_pending_accept_reset_streams(HTTP2_PENDING_RESETS)
-        .max_local_error_reset_streams(HTTP2_ERROR_RESETS)
-        .max_send_buf_size(HTTP2_SEND_BUFFER_BYTES)
-        .initial_stream_window_size(HTTP2_STREAM_WINDOW_BYTES)
-        .initial_connection_window_size(HTTP2_CONNECTION_WINDOW_BYTES)
-        .keep_alive_interval(HTTP2_PING_INTERVAL)
-        .keep_alive_timeout(HTTP2_PING_TIME);
-    builder
-}
 
 /// Answers requests until the client leaves, idles too long, or `stop` is called and the requests
 /// in flight are answered.
 pub(crate) async fn drive<S>(
     stream: S,
+    spoken: Spoken,
     service: &Service,
-    builder: &Builder<TokioExecutor>,
+    protocols: &Protocols,
     stop: &CancellationToken,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let pulse = Arc::new(Pulse::default());
+    let idle = service.limits.idle_time;
     let io = TokioIo::new(Guarded::new(stream, Arc::clone(&pulse), &service.limits));
     let entry = Entry { router: service.router.clone(), pulse: Arc::clone(&pulse) };
-    let mut connection = pin!(builder.serve_connection(io, entry));
-    // Looking twice per limit closes an idle connection after at least one and at most one and a
-    // half of it, without a timer per request.
-    let look = service.limits.idle_time / 2;
+    let ended = match spoken {
+        Spoken::Http1 => {
+            attend(protocols.http1.serve_connection(io, entry), &pulse, idle, stop).await
+        }
+        Spoken::Either => {
+            attend(protocols.either.serve_connection(io, entry), &pulse, idle, stop).await
+        }
+    };
+    if let Err(error) = ended
+        && let Some(reason) = reason(error.as_ref())
+    {
+        measure::connection_failed(reason);
+        tracing::debug!(reason, error = %error, "connection failed");
+    }
+}
+
+async fn attend<C>(
+    connection: C,
+    pulse: &Pulse,
+    idle: Duration,
+    stop: &CancellationToken,
+) -> Result<(), Box<dyn StdError + Send + Sync>>
+where
+    C: GracefulConnection,
+    C::Error: Into<Box<dyn StdError + Send + Sync>>,
+{
+    let mut connection = pin!(connection);
     let mut idle_since = None;
     let mut closing = false;
-    let ended = loop {
+    loop {
         tokio::select! {
             biased;
-            ended = connection.as_mut() => break ended,
+            ended = connection.as_mut() => return ended.map_err(Into::into),
             () = stop.cancelled(), if !closing => {
                 // hyper would wait for the rest of a first head that has begun to come.
                 if pulse.begun() == 0 {
-                    return;
+                    return Ok(());
                 }
                 closing = true;
                 connection.as_mut().graceful_shutdown();
             }
-            () = sleep(look), if !closing => {
+            // Looking twice per limit closes an idle connection after at least one and at most one
+            // and a half of it, without a timer per request.
+            () = sleep(idle / 2), if !closing => {
                 let begun = pulse.begun();
                 if pulse.is_quiet() && idle_since == Some(begun) {
                     closing = true;
@@ -95,12 +85,6 @@ pub(crate) async fn drive<S>(
                 idle_since = pulse.is_quiet().then_some(begun);
             }
         }
-    };
-    if let Err(error) = ended
-        && let Some(reason) = reason(error.as_ref())
-    {
-        measure::connection_failed(reason);
-        tracing::debug!(reason, error = %error, "connection failed");
     }
 }
 
@@ -125,63 +109,5 @@ fn reason(error: &(dyn StdError + 'static)) -> Option<&'static str> {
         (_, Some(io::ErrorKind::Interrupted)) => None,
         (_, Some(_)) => Some("hung_up"),
         _ => Some("protocol"),
-    }
-}
-
-/// Where a connection's requests enter the router.
-struct Entry {
-    router: Router,
-    pulse: Arc<Pulse>,
-}
-
-impl hyper::service::Service<Request<Incoming>> for Entry {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = Answer<<Router as tower::Service<Request<Incoming>>>::Future>;
-
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        if request.version() == Version::HTTP_2 {
-            self.pulse.http2.store(true, Ordering::Relaxed);
-        }
-        self.pulse.refused_body.store(false, Ordering::Relaxed);
-        self.pulse.begun.fetch_add(1, Ordering::Relaxed);
-        self.pulse.in_flight.fetch_add(1, Ordering::Relaxed);
-        let has_body = !request.body().is_end_stream();
-        let answer = tower::Service::call(&mut self.router.clone(), request);
-        Answer { answer, has_body, in_flight: InFlight(Arc::clone(&self.pulse)) }
-    }
-}
-
-struct InFlight(Arc<Pulse>);
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-pin_project! {
-    /// An answer that is counted on its connection while it is awaited.
-    struct Answer<F> {
-        #[pin]
-        answer: F,
-        has_body: bool,
-        in_flight: InFlight,
-    }
-}
-
-impl<F: Future<Output = Result<Response, Infallible>>> Future for Answer<F> {
-    type Output = Result<Response, Infallible>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let answered = ready!(this.answer.poll(context));
-        if let Ok(response) = &answered
-            && *this.has_body
-            && response.status().is_client_error()
-        {
-            this.in_flight.0.refused_body.store(true, Ordering::Relaxed);
-        }
-        Poll::Ready(answered)
     }
 }

@@ -35,16 +35,23 @@ const FIXED: [(HeaderName, HeaderValue); 7] = [
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
 ];
 
-/// Adds the security headers, the request id, and `no-store` where a route said nothing else.
-pub(crate) fn dress(headers: &mut HeaderMap, request_id: HeaderValue, https: bool) {
-    // Room for these, for what the route set, and for Content-Length and Date.
-    headers.reserve(FIXED.len() + 5);
-    for (name, value) in FIXED {
-        headers.insert(name, value);
-    }
+/// Most headers of an answer, so that none has to grow its table.
+const ROOM: usize = 24;
+
+/// What every answer starts from. Copying this is cheaper than inserting each header anew.
+pub(crate) fn template(https: bool) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(ROOM);
+    headers.extend(FIXED);
+    headers.insert(header::CACHE_CONTROL, NO_STORE);
     if https {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, STRICT_TRANSPORT_SECURITY);
     }
+    headers
+}
+
+/// Adds the template and the request id; where the route set a header itself, that one stays.
+pub(crate) fn dress(headers: &mut HeaderMap, template: &HeaderMap, request_id: HeaderValue) {
+    let own = std::mem::replace(headers, template.clone());
+    headers.extend(own);
     headers.insert(X_REQUEST_ID, request_id);
-    headers.entry(header::CACHE_CONTROL).or_insert(NO_STORE);
 }

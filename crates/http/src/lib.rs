@@ -1,13 +1,14 @@
 //! The HTTP surface, in the order in which a request meets it:
-//! [`serve`](mod@serve) (accepts) → `tls` → `connection` and `guarded` (one connection and its clocks) →
-//! `observe` (one layer: `gate` with `host`, `request_id`, `flight`, `headers`) → `router` →
-//! [`extract`] → `routes` → `error` on the way out. Every bound stands in [`limits`], every metric in
+//! `serve` (accepts) → `tls` → `protocol` → `connection` with `guarded` (its clocks) → `entry` → `router` →
+//! `observe` (one layer: `gate` with `host`, `request_id`, `flight`, `headers`) → [`extract`] →
+//! `routes` with `probe` → `error` on the way out. Every bound stands in [`limits`], every metric in
 //! [`measure`], every error code in `code`; `surface` is what it is all given.
 //!
 //! Only this crate names axum. It knows no store and no environment: `server` hands it a [`Surface`].
 
 mod code;
 mod connection;
+mod entry;
 mod error;
 pub mod extract;
 mod flight;
@@ -20,6 +21,7 @@ pub mod measure;
 mod observe;
 mod openapi;
 mod probe;
+mod protocol;
 mod request_id;
 mod router;
 mod routes;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// Headers in one request.
+/// Headers in one request. HTTP/1 connections refuse more while reading: it is hyper's own number,
+/// left unset there because setting it makes hyper allocate for each request.
 pub const MAX_HEADERS: usize = 100;
 /// Bytes of one request's line and headers together; also hyper's buffer for writing.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;

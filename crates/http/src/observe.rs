@@ -14,6 +14,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::extract::Request;
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 use mainstay_base::{Clock, IdSource};
 use metrics::Gauge;
@@ -36,7 +37,7 @@ pub(crate) struct Watch {
     pub(crate) ids: IdSource,
     pub(crate) in_flight: Gauge,
     pub(crate) alone: bool,
-    pub(crate) https: bool,
+    pub(crate) headers: HeaderMap,
     pub(crate) request_time: Duration,
 }
 
@@ -142,7 +143,7 @@ fn finish(mut response: Response, flight: &mut Flight) -> Response {
     }
     let label = response.extensions_mut().remove::<RouteLabel>();
     flight.land(response.status(), label, cause.as_deref());
-    dress(response.headers_mut(), flight.request_id.clone(), flight.watch.https);
+    dress(response.headers_mut(), &flight.watch.headers, flight.request_id.clone());
     response
 }
 

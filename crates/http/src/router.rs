@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::observe::{ObserveLayer, Watch};
 use crate::probe::SharedProbe;
 use crate::surface::{Assets, BuildInfo, Probe, Site, Surface};
-use crate::{measure, openapi, routes};
+use crate::{headers, measure, openapi, routes};
 
 /// The whole surface, ready for [`serve`](crate::serve).
 #[derive(Clone)]
@@ -65,7 +65,7 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
         ids: surface.ids.clone(),
         in_flight: measure::in_flight(),
         alone: surface.site.alone,
-        https: surface.site.https,
+        headers: headers::template(surface.site.https),
         request_time: limits.request_time,
     });
     let router = router

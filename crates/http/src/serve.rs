@@ -6,18 +6,19 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper_util::rt::TokioExecutor;
-use hyper_util::server::conn::auto::Builder;
 use metrics::Gauge;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection;
 use crate::limits::{ACCEPT_BACKOFF_MAX, ACCEPT_BACKOFF_MIN};
 use crate::measure;
+use crate::protocol::{Protocols, Spoken, hear};
 use crate::router::Service;
 use crate::tls::Tls;
 
@@ -45,7 +46,7 @@ pub async fn serve(
     let host = Arc::new(Host {
         service,
         tls,
-        builder: connection::builder(),
+        protocols: Protocols::new(),
         stopping: CancellationToken::new(),
         connections: measure::connections(),
     });
@@ -114,7 +115,7 @@ fn is_of_the_client(error: &io::Error) -> bool {
 struct Host {
     service: Service,
     tls: Option<Tls>,
-    builder: Builder<TokioExecutor>,
+    protocols: Protocols,
     stopping: CancellationToken,
     connections: Gauge,
 }
@@ -125,29 +126,52 @@ impl Host {
         // Answers are written whole, so waiting for more bytes only delays them. A socket that
         // refuses this works without it.
         let _ = stream.set_nodelay(true);
-        let drive = (&self.service, &self.builder, &self.stopping);
+        let limits = &self.service.limits;
         match &self.tls {
-            None => connection::drive(stream, drive.0, drive.1, drive.2).await,
+            None => {
+                let first = timeout(limits.head_time, hear(&stream));
+                if let Some(spoken) = self.begin(first, "slow_head", "hung_up").await {
+                    self.drive(stream, spoken).await;
+                }
+            }
             Some(tls) => {
-                let limit = self.service.limits.handshake_time;
-                let handshake = timeout(limit, tls.accept(stream));
-                let accepted = tokio::select! {
-                    () = self.stopping.cancelled() => return,
-                    accepted = handshake => accepted,
-                };
-                match accepted {
-                    Ok(Ok(stream)) => {
-                        connection::drive(stream, drive.0, drive.1, drive.2).await;
-                    }
-                    Ok(Err(error)) => {
-                        measure::connection_failed("handshake");
-                        tracing::debug!(error = %error, "TLS handshake failed");
-                    }
-                    Err(_) => measure::connection_failed("slow_handshake"),
+                let first = timeout(limits.handshake_time, tls.accept(stream));
+                if let Some(stream) = self.begin(first, "slow_handshake", "handshake").await {
+                    let spoken = Tls::spoken(&stream);
+                    self.drive(stream, spoken).await;
                 }
             }
         }
         drop(slot);
+    }
+
+    /// The first step of a connection. A stop ends it at once: no request has come yet.
+    async fn begin<T>(
+        &self,
+        step: impl Future<Output = Result<io::Result<T>, Elapsed>>,
+        slow: &'static str,
+        failed: &'static str,
+    ) -> Option<T> {
+        let ended = tokio::select! {
+            () = self.stopping.cancelled() => return None,
+            ended = step => ended,
+        };
+        match ended {
+            Ok(Ok(begun)) => return Some(begun),
+            Ok(Err(error)) => {
+                measure::connection_failed(failed);
+                tracing::debug!(reason = failed, error = %error, "connection failed");
+            }
+            Err(_) => measure::connection_failed(slow),
+        }
+        None
+    }
+
+    async fn drive<S>(&self, stream: S, spoken: Spoken)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        connection::drive(stream, spoken, &self.service, &self.protocols, &self.stopping).await;
     }
 }
 

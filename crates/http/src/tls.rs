@@ -12,6 +12,8 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use crate::protocol::Spoken;
+
 /// Bytes of a PEM file; a long chain has some ten thousand.
 const MAX_PEM_BYTES: u64 = 1024 * 1024;
 
@@ -99,6 +101,14 @@ impl Tls {
 
     pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         self.0.accept(stream).await
+    }
+
+    /// What the client and we agreed to speak.
+    pub(crate) fn spoken(stream: &TlsStream<TcpStream>) -> Spoken {
+        match stream.get_ref().1.alpn_protocol() {
+            Some(b"http/1.1") => Spoken::Http1,
+            _ => Spoken::Either,
+        }
     }
 }
 

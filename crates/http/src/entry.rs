@@ -1,0 +1,75 @@
+//! Where a connection hands its requests to the router, and counts them.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+
+use axum::Router;
+use axum::http::{Request, Version};
+use axum::response::Response;
+use http_body::Body as _;
+use hyper::body::Incoming;
+use pin_project_lite::pin_project;
+
+use crate::guarded::Pulse;
+
+/// Where a connection's requests enter the router.
+pub(crate) struct Entry {
+    pub(crate) router: Router,
+    pub(crate) pulse: Arc<Pulse>,
+}
+
+impl hyper::service::Service<Request<Incoming>> for Entry {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Answer<<Router as tower::Service<Request<Incoming>>>::Future>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        if request.version() == Version::HTTP_2 {
+            self.pulse.http2.store(true, Ordering::Relaxed);
+        }
+        self.pulse.refused_body.store(false, Ordering::Relaxed);
+        self.pulse.begun.fetch_add(1, Ordering::Relaxed);
+        self.pulse.in_flight.fetch_add(1, Ordering::Relaxed);
+        let has_body = !request.body().is_end_stream();
+        let answer = tower::Service::call(&mut self.router.clone(), request);
+        Answer { answer, has_body, in_flight: InFlight(Arc::clone(&self.pulse)) }
+    }
+}
+
+struct InFlight(Arc<Pulse>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+pin_project! {
+    /// An answer that is counted on its connection while it is awaited.
+    pub(crate) struct Answer<F> {
+        #[pin]
+        answer: F,
+        has_body: bool,
+        in_flight: InFlight,
+    }
+}
+
+impl<F: Future<Output = Result<Response, Infallible>>> Future for Answer<F> {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let answered = ready!(this.answer.poll(context));
+        if let Ok(response) = &answered
+            && *this.has_body
+            && response.status().is_client_error()
+        {
+            this.in_flight.0.refused_body.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(answered)
+    }
+}
