@@ -1,31 +1,19 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { go, keep, openBrowser, untilText, visit } from './harness';
-import { Server } from './server';
+import { expect, it } from 'vitest';
+import { go, keep, untilText, visit } from './harness';
+import { openStage } from './stage';
 
-const server = new Server();
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-  await server.start();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.remove();
-});
+const stage = openStage();
 
 it('tells a lost connection, loses its colour when stale, and comes back', async () => {
   // Not `leave`d: a browser notes each refused connection on its console.
-  const { page } = await visit(browser, server.origin);
+  const { page } = await visit(stage.browser, stage.server.origin);
   await page.clock.install();
   await go(page, '/system');
   const filter = (selector: string) =>
     page.locator(selector).first().evaluate((element) => getComputedStyle(element).filter);
   expect(await filter('main')).toBe('none');
 
-  await server.stop();
+  await stage.server.stop();
   await untilText(page, '[data-light]', /reconnecting \d+ s/);
   await untilText(page, '[data-voice]', /connection is lost/);
   expect(await page.locator('[data-row]').count()).toBeGreaterThan(0);
@@ -37,7 +25,7 @@ it('tells a lost connection, loses its colour when stale, and comes back', async
   expect(await filter('[data-light]')).toBe('none');
   await keep(page, 'stale');
 
-  await server.start();
+  await stage.server.start();
   await untilText(page, '[data-light]', /live/);
   await untilText(page, '[data-voice]', /Live again/);
   expect(await filter('main')).toBe('none');

@@ -1,29 +1,9 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { go, leave, openBrowser, visit, type Visit } from './harness';
-import { Server } from './server';
+import { expect, it } from 'vitest';
+import { go } from './harness';
+import { openStage, visitEach } from './stage';
 
-const server = new Server();
-let browser: Browser;
-let here: Visit;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-  await server.start();
-});
-
-beforeEach(async () => {
-  here = await visit(browser, server.origin);
-});
-
-afterEach(async () => {
-  await leave(here);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.remove();
-});
+const stage = openStage();
+const here = visitEach(stage);
 
 const focused = () =>
   here.page.evaluate(() => {
@@ -63,7 +43,7 @@ it('walks the whole dashboard without a mouse', async () => {
   expect(await focused()).toBe('database');
 
   await press('g', 'n');
-  await here.page.waitForURL(`${server.origin}/`);
+  await here.page.waitForURL(`${stage.server.origin}/`);
 });
 
 it('walks the rows by brackets, and the inspector follows', async () => {
@@ -117,7 +97,7 @@ it('goes anywhere by the palette, and gives the focus back', async () => {
   const chosen = here.page.locator('[role="option"][aria-selected="true"]');
   expect(await chosen.innerText()).toContain('Go to Now');
   await press('Enter');
-  await here.page.waitForURL(`${server.origin}/`);
+  await here.page.waitForURL(`${stage.server.origin}/`);
 
   await press('Control+k');
   await press('ArrowUp');

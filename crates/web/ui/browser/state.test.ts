@@ -1,29 +1,9 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { go, leave, openBrowser, visit, type Visit } from './harness';
-import { Server } from './server';
+import { expect, it } from 'vitest';
+import { go } from './harness';
+import { openStage, visitEach } from './stage';
 
-const server = new Server();
-let browser: Browser;
-let here: Visit;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-  await server.start();
-});
-
-beforeEach(async () => {
-  here = await visit(browser, server.origin);
-});
-
-afterEach(async () => {
-  await leave(here);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.remove();
-});
+const stage = openStage();
+const here = visitEach(stage);
 
 function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve: () => void = () => undefined;
@@ -38,7 +18,7 @@ it('restores the whole view from its address', async () => {
   await page.locator('[data-row="database"]').click();
   await page.waitForSelector('aside');
   const url = page.url();
-  expect(url).toBe(`${server.origin}/system?filter=data&row=database&inspector=open`);
+  expect(url).toBe(`${stage.server.origin}/system?filter=data&row=database&inspector=open`);
   await page.reload();
   await page.waitForSelector('aside');
   expect(page.url()).toBe(url);
@@ -52,7 +32,7 @@ it('restores the whole view from its address', async () => {
 it('has a quiet page for an address that leads nowhere', async () => {
   await go(here.page, '/no/such/page');
   await here.page.getByRole('link', { name: 'Go to Now' }).click();
-  await here.page.waitForURL(`${server.origin}/`);
+  await here.page.waitForURL(`${stage.server.origin}/`);
 });
 
 it('works where storage is denied', async () => {
@@ -82,7 +62,7 @@ it('copies without a clipboard, as on plain HTTP', async () => {
   await page.evaluate(() => (document.execCommand = () => false));
   await copy.click();
   expect(await page.evaluate(() => getSelection()?.toString())).toBe(
-    `curl -fsS ${server.origin}/readyz`,
+    `curl -fsS ${stage.server.origin}/readyz`,
   );
 });
 

@@ -1,25 +1,13 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, expectNoOverflow, go, keep, leave, openBrowser, visit } from './harness';
-import { Server } from './server';
+import { describe, expect, it } from 'vitest';
+import { expectAccessible, expectNoOverflow, go, keep, leave, visit } from './harness';
+import { openStage } from './stage';
 import { VIEWS } from './views';
 
-const server = new Server();
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-  await server.start();
-});
-
-afterAll(async () => {
-  await browser.close();
-  await server.remove();
-});
+const stage = openStage();
 
 describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
   it.each(Object.entries(VIEWS))('%s opens clean and accessible', async (name, open) => {
-    const wide = await visit(browser, server.origin, {
+    const wide = await visit(stage.browser, stage.server.origin, {
       colorScheme: theme,
       viewport: { width: 1280, height: 800 },
     });
@@ -31,7 +19,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
   });
 
   it.each(Object.entries(VIEWS))('%s fits a telephone', async (name, open) => {
-    const narrow = await visit(browser, server.origin, {
+    const narrow = await visit(stage.browser, stage.server.origin, {
       colorScheme: theme,
       viewport: { width: 375, height: 720 },
     });
@@ -45,7 +33,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (theme) => {
 
 describe('anywhere', () => {
   it.each(Object.entries(VIEWS))('%s fits at double zoom', async (name, open) => {
-    const zoomed = await visit(browser, server.origin, {
+    const zoomed = await visit(stage.browser, stage.server.origin, {
       viewport: { width: 640, height: 400 },
       deviceScaleFactor: 2,
     });
@@ -55,7 +43,7 @@ describe('anywhere', () => {
   });
 
   it('says in a sentence that it needs scripts', async () => {
-    const without = await visit(browser, server.origin, { javaScriptEnabled: false });
+    const without = await visit(stage.browser, stage.server.origin, { javaScriptEnabled: false });
     await without.page.goto('/');
     const text = await without.page.locator('noscript').innerText();
     expect(text).toContain('needs JavaScript');
@@ -63,7 +51,7 @@ describe('anywhere', () => {
   });
 
   it('weighs little at the first load', async () => {
-    const first = await visit(browser, server.origin);
+    const first = await visit(stage.browser, stage.server.origin);
     const sizes: Promise<number>[] = [];
     first.page.on('requestfinished', (request) => {
       sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
