@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use mainstay_base::{Clock, Moment, Timestamp};
-use sqlx::{PgPool, SqlitePool};
+use sqlx::pool::PoolConnection;
+use sqlx::{PgPool, Postgres, Sqlite, SqlitePool};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::StoreError;
@@ -38,6 +39,21 @@ struct Shared {
 pub(crate) enum Pools {
     Sqlite { writer: SqlitePool, readers: SqlitePool },
     Postgres { pool: PgPool },
+}
+
+/// A connection that goes back to its pool with this value.
+enum Reader {
+    Sqlite(PoolConnection<Sqlite>),
+    Postgres(PoolConnection<Postgres>),
+}
+
+impl Reader {
+    fn connection(&mut self) -> Connection<'_> {
+        match self {
+            Self::Sqlite(connection) => Connection::Sqlite(connection),
+            Self::Postgres(connection) => Connection::Postgres(connection),
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -126,19 +142,9 @@ impl Db {
     /// # Errors
     /// When the statement fails or gives too many rows.
     pub async fn fetch_all(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let mut reader = self.reader().await?;
         let clock = &*self.shared.options.clock;
-        match &self.shared.pools {
-            Pools::Sqlite { readers, .. } => {
-                let mut connection = self.checked(readers.acquire().await)?;
-                let connection = Connection::Sqlite(&mut connection);
-                statement::fetch_all(clock, connection, sql, values).await
-            }
-            Pools::Postgres { pool } => {
-                let mut connection = self.checked(pool.acquire().await)?;
-                let connection = Connection::Postgres(&mut connection);
-                statement::fetch_all(clock, connection, sql, values).await
-            }
-        }
+        statement::fetch_all(clock, reader.connection(), sql, values).await
     }
 
     /// The first row of the answer, if there is one.
@@ -150,7 +156,9 @@ impl Db {
         sql: &Sql,
         values: &[Value<'_>],
     ) -> Result<Option<Row>, StoreError> {
-        self.fetch_all(sql, values).await.map(statement::first)
+        let mut reader = self.reader().await?;
+        let clock = &*self.shared.options.clock;
+        statement::fetch_optional(clock, reader.connection(), sql, values).await
     }
 
     /// The first row of the answer.
@@ -225,7 +233,12 @@ impl Db {
         beginning.await.unwrap_or(Err(StoreError::Closed)).inspect_err(measure::count_error)
     }
 
-    fn checked<T>(&self, acquired: Result<T, sqlx::Error>) -> Result<T, StoreError> {
+    /// A connection of the pool for one statement.
+    async fn reader(&self) -> Result<Reader, StoreError> {
+        let acquired = match &self.shared.pools {
+            Pools::Sqlite { readers, .. } => readers.acquire().await.map(Reader::Sqlite),
+            Pools::Postgres { pool } => pool.acquire().await.map(Reader::Postgres),
+        };
         self.shared.checked("acquire", acquired).inspect_err(measure::count_error)
     }
 }

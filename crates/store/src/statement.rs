@@ -102,9 +102,30 @@ pub(crate) async fn fetch_all(
     .await
 }
 
-/// The one row of an answer, or nothing where there is none.
-pub(crate) fn first(rows: Vec<Row>) -> Option<Row> {
-    rows.into_iter().next()
+/// Runs `sql` and gives its first row, if there is one, without reading the others.
+pub(crate) async fn fetch_optional(
+    clock: &dyn Clock,
+    connection: Connection<'_>,
+    sql: &Sql,
+    values: &[Value<'_>],
+) -> Result<Option<Row>, StoreError> {
+    let dialect = connection.dialect();
+    measure::statement(clock, sql, async {
+        refuse_nul(sql, values)?;
+        let row = match connection {
+            Connection::Sqlite(sqlite) => {
+                let query = bound!(sqlx::Sqlite, dialect, sql, values);
+                query.fetch_optional(sqlite).await.map(|row| row.map(Inner::Sqlite))
+            }
+            Connection::Postgres(postgres) => {
+                let query = bound!(sqlx::Postgres, dialect, sql, values);
+                query.fetch_optional(postgres).await.map(|row| row.map(Inner::Postgres))
+            }
+        };
+        row.map(|row| row.map(Row))
+            .map_err(|error| StoreError::of_statement(dialect, sql.name(), error))
+    })
+    .await
 }
 
 /// SQLite would keep a NUL and PostgreSQL refuse it: both refuse it here, in the same words.

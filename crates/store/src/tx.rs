@@ -100,7 +100,9 @@ impl Snapshot {
         sql: &Sql,
         values: &[Value<'_>],
     ) -> Result<Option<Row>, StoreError> {
-        self.fetch_all(sql, values).await.map(statement::first)
+        let clock = Arc::clone(&self.clock);
+        let outcome = statement::fetch_optional(&*clock, self.connection()?, sql, values).await;
+        self.note(outcome)
     }
 
     /// The first row of the answer.

@@ -171,6 +171,19 @@ each_database! {
         assert_eq!(child(Some(1), 1).await.unwrap(), 1);
     }
 
+    async fn reading_one_row_of_a_change_still_changes_all(database: &TestDatabase) {
+        const RAISE: Sql = Sql::same("test.raise", "UPDATE thing SET amount = 7 RETURNING id");
+        const RAISED: Sql =
+            Sql::same("test.raised", "SELECT count(*) AS count FROM thing WHERE amount = 7");
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        for id in 1..=3 {
+            insert(&db, id, None).await.unwrap();
+        }
+        db.write(async |tx| tx.fetch_one(&RAISE, &[]).await.map(drop)).await.unwrap();
+        assert_eq!(db.fetch_one(&RAISED, &[]).await.unwrap().get::<i64>("count").unwrap(), 3);
+    }
+
     async fn an_empty_text_is_not_null(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();
