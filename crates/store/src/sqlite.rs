@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection, SqlitePool};
 
 use crate::db::Pools;
 use crate::error::StoreError;
@@ -16,6 +16,9 @@ pub(crate) const APPLICATION_ID: i64 = 0x4D53_5459;
 
 /// How long SQLite itself waits for a lock that another program holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The pause before a file that another program is opening is tried again.
+const OPEN_RETRY: Duration = Duration::from_millis(20);
 
 /// Pages of cache for each connection, as a negative number of KiB.
 const CACHE_SIZE: &str = "-2000";
@@ -31,12 +34,7 @@ pub(crate) async fn open(path: &Path, options: &StoreOptions) -> Result<Pools, S
     refuse_interrupted_restore(path)?;
     create_private(path)?;
     refuse_foreign(path).await?;
-    let writer = SqlitePoolOptions::new()
-        .max_connections(1)
-        .acquire_timeout(options.wait)
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .connect_with(writer_options(path))
+    let writer = patiently(options.wait, || connect_writer(path, options.wait))
         .await
         .map_err(|error| unopened(path, &error))?;
     let readers = SqlitePoolOptions::new()
@@ -48,7 +46,9 @@ pub(crate) async fn open(path: &Path, options: &StoreOptions) -> Result<Pools, S
 
 /// A connection that only looks, for checks and copies. The file must be there.
 pub(crate) async fn connect_to_look(path: &Path) -> Result<SqliteConnection, StoreError> {
-    base_options(path).read_only(true).connect().await.map_err(|error| unopened(path, &error))
+    let options = base_options(path).read_only(true);
+    let connected = patiently(BUSY_TIMEOUT, || options.connect()).await;
+    connected.map_err(|error| unopened(path, &error))
 }
 
 /// A connection that may write, outside the pool. The file must be there.
@@ -90,6 +90,34 @@ pub(crate) fn unopened(path: &Path, error: &sqlx::Error) -> StoreError {
         other => other.to_string(),
     };
     StoreError::File { path: path.to_owned(), reason }
+}
+
+async fn connect_writer(path: &Path, wait: Duration) -> Result<SqlitePool, sqlx::Error> {
+    SqlitePoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(wait)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .connect_with(writer_options(path))
+        .await
+}
+
+/// Tries again, for at most `limit`, while another program is opening the same file: SQLite does
+/// not wait by itself for whoever turns a fresh file into one with a write-ahead log.
+async fn patiently<T, F>(limit: Duration, connect: impl Fn() -> F) -> Result<T, sqlx::Error>
+where
+    F: Future<Output = Result<T, sqlx::Error>>,
+{
+    let mut left = limit;
+    loop {
+        match connect().await {
+            Err(error) if is_locked(&error) && !left.is_zero() => {
+                tokio::time::sleep(OPEN_RETRY).await;
+                left = left.saturating_sub(OPEN_RETRY);
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 async fn look_for_mark(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
@@ -149,9 +177,20 @@ fn refuse_interrupted_restore(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// SQLITE_BUSY or SQLITE_LOCKED.
+fn is_locked(error: &sqlx::Error) -> bool {
+    matches!(primary_code(error), Some(5 | 6))
+}
+
+/// SQLITE_NOTADB.
 fn is_not_a_database(error: &sqlx::Error) -> bool {
-    // SQLITE_NOTADB
-    matches!(error, sqlx::Error::Database(database) if database.code().as_deref() == Some("26"))
+    primary_code(error) == Some(26)
+}
+
+/// The low byte; the others only say more about the same.
+fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    let code = error.as_database_error()?.code()?;
+    code.parse::<u32>().ok().map(|full| full & 0xff)
 }
 
 fn foreign(path: &Path, reason: &str) -> StoreError {
