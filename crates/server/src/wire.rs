@@ -3,18 +3,24 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainstay_base::{Clock, IdSource};
 use mainstay_http::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Probe, Site, Surface, SystemCheck,
     SystemDatabase,
 };
-use mainstay_store::{Db, Dialect, StoreError};
+use mainstay_store::{Db, Dialect, StoreError, migrate};
 use tokio::runtime::Handle;
+use tokio::time::timeout;
 
 use crate::config::Config;
 use crate::metrics::Recorder;
 use crate::saturation::{self, PULSE_LIMIT, Pulse};
+
+/// The longest look at the database. It is shorter than the surface's own limit for a whole probe,
+/// so that the answer still says which check it was.
+const DATABASE_LIMIT: Duration = Duration::from_millis(1_500);
 
 /// What `serve` has opened and started.
 pub(crate) struct Parts {
@@ -114,14 +120,24 @@ impl SystemProbe {
     async fn check_database(&self) -> SystemCheck {
         let name = self.db.dialect().name();
         let started = self.clock.moment();
-        let answer = self.db.ping().await;
+        let answer = timeout(DATABASE_LIMIT, migrate::version(&self.db)).await;
         let latency_ms = millis(self.clock.moment().since(started));
-        let (status, detail) = match answer {
-            Ok(()) => (CheckStatus::Healthy, format!("{name} answered in {latency_ms:.1} ms")),
-            Err(error) => {
-                tracing::warn!(%error, "the database does not answer");
-                (CheckStatus::Down, format!("{name} does not answer: {}", outward(&error)))
+        let trouble = match answer {
+            Ok(Ok(version)) if version == self.schema_version => None,
+            Ok(Ok(version)) => Some(format!(
+                "{name} has schema version {version}, and this Mainstay works with {}",
+                self.schema_version
+            )),
+            Ok(Err(error)) => {
+                let cause = chain(&error);
+                tracing::warn!(cause, "the database does not answer");
+                Some(format!("{name} does not answer: {}", outward(&error)))
             }
+            Err(_elapsed) => Some(format!("{name} did not answer within {latency_ms:.0} ms")),
+        };
+        let (status, detail) = match trouble {
+            None => (CheckStatus::Healthy, format!("{name} answered in {latency_ms:.1} ms")),
+            Some(trouble) => (CheckStatus::Down, trouble),
         };
         SystemCheck { name: "database".to_owned(), status, detail, latency_ms }
     }
@@ -149,7 +165,14 @@ fn outward(error: &StoreError) -> &'static str {
     }
 }
 
+/// An error with everything below it, for the log.
+fn chain(error: &StoreError) -> String {
+    let first: &dyn std::error::Error = error;
+    let causes = std::iter::successors(Some(first), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 /// To the microsecond: more digits are noise.
-fn millis(duration: std::time::Duration) -> f64 {
+fn millis(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }

@@ -5,14 +5,14 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use mainstay_base::Timestamp;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
 use crate::error::StoreError;
 use crate::lock::{DatabaseLock, LockError};
-use crate::migrate;
-use crate::sqlite::{self, restoring_path, with_suffix};
+use crate::sqlite::{self, resolved, restoring_path, with_suffix};
 
 /// A backup or a restore that did not happen.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ pub enum BackupError {
         path: PathBuf,
     },
     /// There is nothing to copy.
-    #[error("{} is not there; give the file that `mainstay backup` wrote", path.display())]
+    #[error("{} is not there or is no file; give the file that `mainstay backup` wrote", path.display())]
     Missing {
         /// The source.
         path: PathBuf,
@@ -70,12 +70,14 @@ pub struct Copied {
 /// # Errors
 /// [`BackupError`]; then there is no file at `target`.
 pub async fn backup(database: &Path, target: &Path) -> Result<Copied, BackupError> {
+    let (database, target) = (&resolved(database), &resolved(target));
     if target.exists() {
-        return Err(BackupError::Exists { path: target.to_owned() });
+        return Err(BackupError::Exists { path: target.clone() });
     }
     require(database)?;
-    sqlite::refuse_foreign(database).await?;
-    let partial = Partial::claim(with_suffix(target, ".partial"))?;
+    look(database).await?;
+    // Two backups to one name at once must not write into one file.
+    let partial = Partial::claim(with_suffix(target, &unique_suffix()))?;
     copy_into(database, &partial.path).await?;
     let version = check(&partial.path).await?;
     let bytes = partial.publish(target)?;
@@ -85,25 +87,31 @@ pub async fn backup(database: &Path, target: &Path) -> Result<Copied, BackupErro
 /// Puts the backup `source` in the place of the database at `database`, which is kept beside it
 /// under a name with the time `now`. Refused while a server uses it.
 ///
+/// The copy is made under a passing name: until all of it is there and sound, nothing of the
+/// present database is touched, and a failure leaves no trace. The swap itself is two renames; the
+/// first marks it, so that a start in between is refused instead of serving half of each.
+///
 /// # Errors
-/// [`BackupError`]; then the database is as it was, or the next start says that the restore must
-/// be run again.
+/// [`BackupError`].
 pub async fn restore(
     source: &Path,
     database: &Path,
     now: Timestamp,
 ) -> Result<Copied, BackupError> {
+    let (source, database) = (&resolved(source), &resolved(database));
     require(source)?;
-    sqlite::refuse_foreign(source).await?;
+    look(source).await?;
     check(source).await?;
     let _lock = DatabaseLock::take(database)?;
-    let staged = restoring_path(database);
-    remove_if_there(&staged)?;
-    copy_into(source, &staged).await?;
-    let version = check(&staged).await?;
-    let bytes = sync(&staged)?;
-    let replaced = set_aside(database, now).await?;
-    std::fs::rename(&staged, database).map_err(|cause| write_error(database, cause))?;
+    let copy = Partial::claim(with_suffix(database, ".restore-copy"))?;
+    copy_into(source, &copy.path).await?;
+    let version = check(&copy.path).await?;
+    let bytes = sync(&copy.path)?;
+    let replaced = keep(database, now).await?;
+    let marked = restoring_path(database);
+    rename(&copy.path, &marked)?;
+    move_log(database, replaced.as_deref())?;
+    rename(&marked, database)?;
     sync_folder(database)?;
     Ok(Copied { bytes, version, replaced })
 }
@@ -122,10 +130,14 @@ impl Partial {
     /// Gives the finished file its name; a file that came there meanwhile is kept.
     fn publish(self, target: &Path) -> Result<u64, BackupError> {
         let bytes = sync(&self.path)?;
-        std::fs::hard_link(&self.path, target).map_err(|cause| match cause.kind() {
-            io::ErrorKind::AlreadyExists => BackupError::Exists { path: target.to_owned() },
-            _ => write_error(target, cause),
-        })?;
+        match std::fs::hard_link(&self.path, target) {
+            Ok(()) => {}
+            Err(_) if target.exists() => {
+                return Err(BackupError::Exists { path: target.to_owned() });
+            }
+            // Not every file system has links.
+            Err(_) => rename(&self.path, target)?,
+        }
         sync_folder(target)?;
         Ok(bytes)
     }
@@ -133,8 +145,10 @@ impl Partial {
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // What can't be removed is overwritten by the next backup of this name.
-        let _ = std::fs::remove_file(&self.path);
+        for suffix in ["", "-journal"] {
+            // What can't be removed is overwritten by the next try.
+            let _ = std::fs::remove_file(with_suffix(&self.path, suffix));
+        }
     }
 }
 
@@ -147,54 +161,66 @@ async fn copy_into(source: &Path, target: &Path) -> Result<(), BackupError> {
     })?;
     let copied = sqlx::query("VACUUM INTO $1").bind(target_text).execute(&mut connection).await;
     close(connection).await;
-    copied.map(drop).map_err(|error| sqlite::unopened(target, &error).into())
+    copied.map(drop).map_err(|error| match sqlite::unopened(target, &error) {
+        StoreError::Damaged { reason, .. } => {
+            BackupError::Damaged { path: source.to_owned(), reason }
+        }
+        other => other.into(),
+    })
 }
 
 /// The schema version of a sound copy.
 async fn check(path: &Path) -> Result<i64, BackupError> {
+    let damaged = |reason| BackupError::Damaged { path: path.to_owned(), reason };
     let mut connection = sqlite::connect_to_look(path).await?;
-    let checked = read_check(&mut connection).await;
+    let checked = sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut connection).await;
     close(connection).await;
-    let (verdict, version) = checked.map_err(|error| BackupError::Damaged {
-        path: path.to_owned(),
-        reason: sqlite::unopened(path, &error).to_string(),
-    })?;
+    let verdict: String =
+        checked.and_then(|row| row.try_get(0)).map_err(|error| damaged(sqlite::words(&error)))?;
     if verdict != "ok" {
-        return Err(BackupError::Damaged { path: path.to_owned(), reason: verdict });
+        return Err(damaged(verdict));
     }
-    if version > migrate::newest() {
-        return Err(StoreError::Newer { found: version, known: migrate::newest() }.into());
+    let found = look(path).await?;
+    found.refuse_newer()?;
+    if found.version == 0 {
+        return Err(damaged("there is nothing in it".to_owned()));
     }
-    Ok(version)
+    Ok(found.version)
 }
 
-async fn read_check(connection: &mut SqliteConnection) -> Result<(String, i64), sqlx::Error> {
-    let verdict = sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut *connection).await?;
-    let version = sqlx::query("SELECT coalesce(max(version), 0) FROM schema_migrations")
-        .fetch_one(connection)
-        .await?;
-    Ok((verdict.try_get(0)?, version.try_get(0)?))
+/// A damaged file is told as the backup's trouble, not as the server's.
+async fn look(path: &Path) -> Result<sqlite::Found, BackupError> {
+    sqlite::look(path).await.map_err(|error| match error {
+        StoreError::Damaged { path, reason } => BackupError::Damaged { path, reason },
+        other => other.into(),
+    })
 }
 
-/// Keeps the present database under another name. The log of a database goes with it: beside
-/// another file it would be poison.
-async fn set_aside(database: &Path, now: Timestamp) -> Result<Option<PathBuf>, BackupError> {
+/// Keeps the present database under another name, as a second name of the same file.
+async fn keep(database: &Path, now: Timestamp) -> Result<Option<PathBuf>, BackupError> {
     if !database.exists() {
         return Ok(None);
     }
     fold_in_log(database).await;
     let aside = with_suffix(database, &format!(".before-restore-{}", now.as_millis()));
-    std::fs::hard_link(database, &aside).map_err(|cause| write_error(&aside, cause))?;
-    for suffix in ["-wal", "-shm"] {
-        let (from, to) = (with_suffix(database, suffix), with_suffix(&aside, suffix));
-        match std::fs::rename(&from, &to) {
-            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                return Err(write_error(&to, cause));
-            }
-            _ => {}
-        }
+    if std::fs::hard_link(database, &aside).is_err() {
+        // Not every file system has links.
+        std::fs::copy(database, &aside).map_err(|cause| write_error(&aside, cause))?;
+        sync(&aside)?;
     }
     Ok(Some(aside))
+}
+
+/// The log of a database goes with it: beside another file it would be poison.
+fn move_log(database: &Path, aside: Option<&Path>) -> Result<(), BackupError> {
+    for suffix in ["-wal", "-shm"] {
+        let from = with_suffix(database, suffix);
+        match aside {
+            Some(aside) if from.exists() => rename(&from, &with_suffix(aside, suffix))?,
+            _ => remove_if_there(&from)?,
+        }
+    }
+    Ok(())
 }
 
 /// Moves the write-ahead log into the database file. It may be the damaged one that is being
@@ -213,6 +239,16 @@ async fn close(connection: SqliteConnection) {
 
 fn require(path: &Path) -> Result<(), BackupError> {
     if path.is_file() { Ok(()) } else { Err(BackupError::Missing { path: path.to_owned() }) }
+}
+
+/// Unlike that of any other backup, in this process or another.
+fn unique_suffix() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!(".partial-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), BackupError> {
+    std::fs::rename(from, to).map_err(|cause| write_error(to, cause))
 }
 
 fn remove_if_there(path: &Path) -> Result<(), BackupError> {

@@ -34,6 +34,32 @@ pub enum StoreError {
         /// What the system said.
         reason: String,
     },
+    /// The database file is damaged.
+    #[error("the database file {} is damaged: {reason}; keep it, and bring a backup back with `mainstay restore FILE`", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        reason: String,
+    },
+    /// A restore did not finish.
+    #[error("a restore of {} was interrupted; run the same `mainstay restore FILE` again", path.display())]
+    InterruptedRestore {
+        /// The database file.
+        path: PathBuf,
+    },
+    /// The database does not let this user do that.
+    #[error("{} refused `{statement}`: {reason}; {cure}", dialect.name())]
+    Denied {
+        /// Which database.
+        dialect: Dialect,
+        /// The statement.
+        statement: &'static str,
+        /// What the database said.
+        reason: String,
+        /// What to do.
+        cure: &'static str,
+    },
     /// The file or database holds something else.
     #[error(
         "{database} is not a Mainstay database: {reason}; choose another one with --database or --data-dir"
@@ -196,6 +222,9 @@ impl StoreError {
         match self {
             Self::Unreachable { .. } => "unreachable",
             Self::File { .. } => "file",
+            Self::Damaged { .. } => "damaged",
+            Self::InterruptedRestore { .. } => "interrupted_restore",
+            Self::Denied { .. } => "denied",
             Self::Foreign { .. } => "foreign",
             Self::Newer { .. } => "newer",
             Self::ChangedMigration { .. } | Self::Migration { .. } => "migration",
@@ -242,9 +271,12 @@ impl StoreError {
                     }
                     _ => {}
                 }
-                if let Some(sorted) = of_code(dialect, statement, database.code().as_deref()) {
+                if let Some(sorted) = of_code(dialect, statement, &**database) {
                     return sorted;
                 }
+                // The driver adds a line of the server's own source, which helps nobody.
+                let cause = database.message().to_owned().into();
+                return Self::Statement { dialect, statement, cause };
             }
             _ => {}
         }
@@ -252,25 +284,38 @@ impl StoreError {
     }
 }
 
+const GRANT: &str = "give this user the right (on PostgreSQL: GRANT CREATE, USAGE ON SCHEMA … TO …, \
+     and own the tables), or use another user";
+const PRIMARY: &str = "use a database that takes writes: the primary, not a standby";
+
 /// PostgreSQL: 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57P01–57P03 the
-/// server is going down or coming up, 53300 too many connections. SQLite: the low byte 5 is busy,
-/// 6 locked.
-fn of_code(dialect: Dialect, statement: &'static str, code: Option<&str>) -> Option<StoreError> {
-    match (dialect, code?) {
-        (Dialect::Postgres, "40001" | "40P01" | "55P03") => {
-            Some(StoreError::Conflict { statement })
-        }
-        (Dialect::Postgres, "57P01" | "57P02" | "57P03" | "53300") => {
-            Some(StoreError::Unreachable {
+/// server is going down or coming up, 53300 too many connections, 42501 no right, 25006 read only.
+/// SQLite: the low byte 5 is busy, 6 locked, 8 read only.
+fn of_code(
+    dialect: Dialect,
+    statement: &'static str,
+    error: &dyn sqlx::error::DatabaseError,
+) -> Option<StoreError> {
+    let denied = |cure| {
+        let reason = error.message().to_owned();
+        StoreError::Denied { dialect, statement, reason, cure }
+    };
+    let code = error.code()?;
+    match dialect {
+        Dialect::Postgres => match &*code {
+            "40001" | "40P01" | "55P03" => Some(StoreError::Conflict { statement }),
+            "57P01" | "57P02" | "57P03" | "53300" => Some(StoreError::Unreachable {
                 database: dialect.name().to_owned(),
-                reason: "the server is stopping, starting or full".to_owned(),
-            })
-        }
-        (Dialect::Sqlite, code)
-            if matches!(code.parse::<u32>().map(|full| full & 0xff), Ok(5 | 6)) =>
-        {
-            Some(StoreError::Conflict { statement })
-        }
-        _ => None,
+                reason: error.message().to_owned(),
+            }),
+            "42501" => Some(denied(GRANT)),
+            "25006" => Some(denied(PRIMARY)),
+            _ => None,
+        },
+        Dialect::Sqlite => match code.parse::<u32>().map(|full| full & 0xff) {
+            Ok(5 | 6) => Some(StoreError::Conflict { statement }),
+            Ok(8) => Some(denied("give this user the right to write the file and its folder")),
+            _ => None,
+        },
     }
 }

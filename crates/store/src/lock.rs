@@ -7,7 +7,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::sqlite::with_suffix;
+use crate::sqlite::{resolved, with_suffix};
 
 /// How much of the lock file is read to name its holder.
 const MAX_HOLDER_BYTES: u64 = 32;
@@ -30,7 +30,7 @@ pub enum LockError {
         holder: String,
     },
     /// The lock file can't be made.
-    #[error("{} can't be locked: {cause}; check that this user may write in its folder", path.display())]
+    #[error("{} can't be locked: {cause}; check that this user may write in its folder and that the disk has room", path.display())]
     File {
         /// The database file.
         path: PathBuf,
@@ -51,7 +51,7 @@ impl DatabaseLock {
             .write(true)
             .create(true)
             .truncate(false)
-            .open(with_suffix(path, ".lock"))
+            .open(with_suffix(&resolved(path), ".lock"))
             .map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {
@@ -95,6 +95,17 @@ mod tests {
         assert!(refused.contains(&format!("(process {})", std::process::id())), "{refused}");
         drop(first);
         assert!(DatabaseLock::take(&path).is_ok());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_the_file_meets_the_same_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("mainstay.db"), folder.path().join("link.db"));
+        std::fs::write(&path, "").unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let _held = DatabaseLock::take(&path).unwrap();
+        assert!(matches!(DatabaseLock::take(&link), Err(LockError::Held { .. })));
     }
 
     #[test]

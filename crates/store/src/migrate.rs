@@ -49,10 +49,16 @@ const UNBOUNDED: Sql = Sql::same(
     "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '120s', true)",
 );
 
-const TABLE_EXISTS: Sql = Sql::pair(
-    "migrate.table_exists",
-    "SELECT count(*) AS found FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'",
-    "SELECT count(*) AS found FROM pg_catalog.pg_class WHERE oid = to_regclass('schema_migrations')",
+/// Other programs keep a table of this name too, with other columns.
+const COLUMNS: Sql = Sql::pair(
+    "migrate.columns",
+    "SELECT count(*) AS columns,
+            count(CASE WHEN name IN ('version', 'checksum', 'applied_at') THEN 1 END) AS ours
+     FROM pragma_table_info('schema_migrations')",
+    "SELECT count(*) AS columns,
+            count(CASE WHEN attname IN ('version', 'checksum', 'applied_at') THEN 1 END) AS ours
+     FROM pg_catalog.pg_attribute
+     WHERE attrelid = to_regclass('schema_migrations') AND attnum > 0 AND NOT attisdropped",
 );
 
 const CREATE_TABLE: Sql = Sql::pair(
@@ -194,9 +200,16 @@ async fn locked(tx: &mut Tx) -> Result<(Dialect, Vec<Applied>), StoreError> {
 }
 
 async fn applied(snapshot: &mut Snapshot) -> Result<Vec<Applied>, StoreError> {
-    let found: i64 = snapshot.fetch_one(&TABLE_EXISTS, &[]).await?.get("found")?;
-    if found == 0 {
-        return Ok(Vec::new());
+    let row = snapshot.fetch_one(&COLUMNS, &[]).await?;
+    match (row.get::<i64>("columns")?, row.get::<i64>("ours")?) {
+        (0, _) => return Ok(Vec::new()),
+        (_, 3) => {}
+        _ => {
+            return Err(StoreError::Foreign {
+                database: format!("this {} database", snapshot.dialect().name()),
+                reason: "its table schema_migrations belongs to another program".to_owned(),
+            });
+        }
     }
     let rows = snapshot.fetch_all(&LIST, &[]).await?;
     rows.iter()

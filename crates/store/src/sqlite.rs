@@ -9,10 +9,16 @@ use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection, Sql
 
 use crate::db::Pools;
 use crate::error::StoreError;
+use crate::migrate;
 use crate::options::StoreOptions;
 
 /// Marks a file as Mainstay's in its header: "MSTY".
 pub(crate) const APPLICATION_ID: i64 = 0x4D53_5459;
+
+const SQLITE_BUSY: u32 = 5;
+const SQLITE_LOCKED: u32 = 6;
+const SQLITE_CORRUPT: u32 = 11;
+const SQLITE_NOTADB: u32 = 26;
 
 /// How long SQLite itself waits for a lock that another program holds.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -29,14 +35,16 @@ const JOURNAL_SIZE_LIMIT: &str = "67108864";
 /// Readers beyond this gain nothing on one disk.
 const MAX_READERS: u32 = 8;
 
-/// Opens `path`, making it when it is missing.
+/// Opens `path`, making it when it is missing. Whatever is not for this binary is refused on a
+/// connection that only looks, so that nothing of it is touched.
 pub(crate) async fn open(path: &Path, options: &StoreOptions) -> Result<Pools, StoreError> {
+    let path = &resolved(path);
     refuse_interrupted_restore(path)?;
     create_private(path)?;
-    refuse_foreign(path).await?;
-    let writer = patiently(options.wait, || connect_writer(path, options.wait))
-        .await
-        .map_err(|error| unopened(path, &error))?;
+    let found = look(path).await?;
+    found.refuse_newer()?;
+    let connect = || connect_writer(path, options.wait, found.is_fresh);
+    let writer = patiently(options.wait, connect).await.map_err(|error| unopened(path, &error))?;
     let readers = SqlitePoolOptions::new()
         .max_connections(options.connections.saturating_sub(1).clamp(1, MAX_READERS))
         .acquire_timeout(options.wait)
@@ -56,17 +64,41 @@ pub(crate) async fn connect_to_write(path: &Path) -> Result<SqliteConnection, St
     base_options(path).connect().await.map_err(|error| unopened(path, &error))
 }
 
-/// What marks a file as ours: the id in its header, or nothing at all in it yet.
-pub(crate) async fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
+/// What a look at a file found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    /// Nothing is in it yet.
+    is_fresh: bool,
+    /// The newest migration in it; 0 is none.
+    pub(crate) version: i64,
+}
+
+impl Found {
+    /// Refuses a file that a newer Mainstay has migrated.
+    pub(crate) fn refuse_newer(self) -> Result<(), StoreError> {
+        let known = migrate::newest();
+        if self.version > known {
+            return Err(StoreError::Newer { found: self.version, known });
+        }
+        Ok(())
+    }
+}
+
+/// Looks at a file without writing, and refuses one that is not Mainstay's.
+pub(crate) async fn look(path: &Path) -> Result<Found, StoreError> {
     let mut connection = connect_to_look(path).await?;
-    let checked = look_for_mark(&mut connection).await;
+    let looked = read_marks(&mut connection).await;
     // Closing a connection that only read can't lose anything.
     let _ = connection.close().await;
-    match checked {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(foreign(path, "it holds tables of another program")),
-        Err(error) => Err(unopened(path, &error)),
-    }
+    let looked = looked.map_err(|error| unopened(path, &error))?;
+    looked.ok_or_else(|| foreign(path, "it holds tables of another program"))
+}
+
+/// The file that a path means: absolute, because SQLite takes a name such as `file:x` for an
+/// address, and behind its links, because whoever comes by another name must meet the same lock.
+pub(crate) fn resolved(path: &Path) -> PathBuf {
+    let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    path.canonicalize().unwrap_or_else(|_| absolute())
 }
 
 /// The file that stands beside the database while a restore is under way.
@@ -82,23 +114,35 @@ pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 pub(crate) fn unopened(path: &Path, error: &sqlx::Error) -> StoreError {
-    if is_not_a_database(error) {
-        return foreign(path, "it is no SQLite file");
+    match (primary_code(error), error) {
+        (Some(SQLITE_NOTADB), _) => foreign(path, "it is no SQLite file"),
+        (Some(SQLITE_CORRUPT), _) => {
+            StoreError::Damaged { path: path.to_owned(), reason: words(error) }
+        }
+        (Some(SQLITE_BUSY | SQLITE_LOCKED), _) | (_, sqlx::Error::PoolTimedOut) => {
+            StoreError::Busy { waited: BUSY_TIMEOUT }
+        }
+        _ => StoreError::File { path: path.to_owned(), reason: words(error) },
     }
-    let reason = match error {
-        sqlx::Error::Database(database) => database.message().to_owned(),
-        other => other.to_string(),
-    };
-    StoreError::File { path: path.to_owned(), reason }
 }
 
-async fn connect_writer(path: &Path, wait: Duration) -> Result<SqlitePool, sqlx::Error> {
+/// What SQLite said, without the driver's words around it.
+pub(crate) fn words(error: &sqlx::Error) -> String {
+    error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
+}
+
+async fn connect_writer(
+    path: &Path,
+    wait: Duration,
+    is_fresh: bool,
+) -> Result<SqlitePool, sqlx::Error> {
     SqlitePoolOptions::new()
         .max_connections(1)
-        .acquire_timeout(wait)
+        // The gate bounds the wait for the writer; this one is for opening and for SQLite's own.
+        .acquire_timeout(BUSY_TIMEOUT.saturating_add(wait))
         .idle_timeout(None)
         .max_lifetime(None)
-        .connect_with(writer_options(path))
+        .connect_with(writer_options(path, is_fresh))
         .await
 }
 
@@ -120,18 +164,32 @@ where
     }
 }
 
-async fn look_for_mark(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
-    let id = sqlx::query("PRAGMA application_id").fetch_one(&mut *connection).await?;
-    if id.try_get::<i64, _>(0)? == APPLICATION_ID {
-        return Ok(true);
+/// `None` is a file with tables and without our mark.
+async fn read_marks(connection: &mut SqliteConnection) -> Result<Option<Found>, sqlx::Error> {
+    let id = number(connection, "PRAGMA application_id").await?;
+    let is_fresh = number(connection, "SELECT count(*) FROM sqlite_schema").await? == 0;
+    if is_fresh {
+        return Ok(Some(Found { is_fresh, version: 0 }));
     }
-    let tables = sqlx::query("SELECT count(*) FROM sqlite_schema").fetch_one(connection).await?;
-    Ok(tables.try_get::<i64, _>(0)? == 0)
+    if id != APPLICATION_ID {
+        return Ok(None);
+    }
+    let migrated = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'";
+    let version = if number(connection, migrated).await? == 0 {
+        0
+    } else {
+        number(connection, "SELECT coalesce(max(version), 0) FROM schema_migrations").await?
+    };
+    Ok(Some(Found { is_fresh, version }))
+}
+
+async fn number(connection: &mut SqliteConnection, text: &'static str) -> Result<i64, sqlx::Error> {
+    sqlx::query(text).fetch_one(connection).await?.try_get(0)
 }
 
 fn base_options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
-        .filename(path)
+        .filename(resolved(path))
         .create_if_missing(false)
         .busy_timeout(BUSY_TIMEOUT)
         .foreign_keys(true)
@@ -140,13 +198,19 @@ fn base_options(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-fn writer_options(path: &Path) -> SqliteConnectOptions {
-    base_options(path)
+fn writer_options(path: &Path, is_fresh: bool) -> SqliteConnectOptions {
+    let options = base_options(path);
+    // Written once: a mark that is set again would be a write at every start.
+    let options = if is_fresh {
+        options.pragma("application_id", APPLICATION_ID.to_string())
+    } else {
+        options
+    };
+    options
         .journal_mode(SqliteJournalMode::Wal)
         // An announced event must survive power loss.
         .synchronous(SqliteSynchronous::Full)
         .pragma("journal_size_limit", JOURNAL_SIZE_LIMIT)
-        .pragma("application_id", APPLICATION_ID.to_string())
         .optimize_on_close(true, None)
 }
 
@@ -166,25 +230,14 @@ pub(crate) fn create_private(path: &Path) -> Result<(), StoreError> {
 }
 
 fn refuse_interrupted_restore(path: &Path) -> Result<(), StoreError> {
-    let marker = restoring_path(path);
-    if marker.exists() {
-        let reason = format!(
-            "a restore was interrupted ({} is still there); run `mainstay restore FILE` again",
-            marker.display()
-        );
-        return Err(StoreError::File { path: path.to_owned(), reason });
+    if restoring_path(path).exists() {
+        return Err(StoreError::InterruptedRestore { path: path.to_owned() });
     }
     Ok(())
 }
 
-/// SQLITE_BUSY or SQLITE_LOCKED.
 fn is_locked(error: &sqlx::Error) -> bool {
-    matches!(primary_code(error), Some(5 | 6))
-}
-
-/// SQLITE_NOTADB.
-fn is_not_a_database(error: &sqlx::Error) -> bool {
-    primary_code(error) == Some(26)
+    matches!(primary_code(error), Some(SQLITE_BUSY | SQLITE_LOCKED))
 }
 
 /// The low byte; the others only say more about the same.

@@ -5,6 +5,7 @@
 //! unknown. A client that hangs up drops its handler at any await, so neither may sit in it.
 
 use std::ops::{Deref, DerefMut};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mainstay_base::{Clock, Timestamp};
@@ -186,7 +187,10 @@ impl Tx {
             let Self { snapshot, after_commit } = self;
             snapshot.finish().await?;
             for ring in after_commit {
-                ring();
+                // The write is committed whatever its bell does, and the next bell must ring too.
+                if catch_unwind(AssertUnwindSafe(ring)).is_err() {
+                    tracing::error!("what rings after a commit panicked; the write is kept");
+                }
             }
             Ok(())
         });

@@ -144,6 +144,16 @@ async fn a_damaged_foreign_or_missing_backup_changes_nothing() {
     assert!(matches!(outcome, Err(BackupError::Damaged { .. })), "{outcome:?}");
     let outcome = restore(&foreign, database.path(), NOW).await;
     assert!(matches!(outcome, Err(BackupError::Store(StoreError::Foreign { .. }))), "{outcome:?}");
+    let truncated = folder.path().join("truncated.db");
+    std::fs::write(&truncated, &std::fs::read(&good).unwrap()[..5000]).unwrap();
+    let empty = folder.path().join("empty.db");
+    std::fs::write(&empty, "").unwrap();
+    for broken in [&truncated, &empty] {
+        let outcome = restore(broken, database.path(), NOW).await;
+        assert!(matches!(outcome, Err(BackupError::Damaged { .. })), "{outcome:?}");
+    }
+    let outcome = restore(folder.path(), database.path(), NOW).await;
+    assert!(matches!(outcome, Err(BackupError::Missing { .. })), "a folder: {outcome:?}");
     let outcome = restore(&folder.path().join("missing.db"), database.path(), NOW).await;
     assert!(matches!(outcome, Err(BackupError::Missing { .. })), "{outcome:?}");
     assert_eq!(std::fs::read(database.path()).unwrap(), before);
@@ -160,4 +170,31 @@ async fn an_interrupted_restore_is_told_at_the_next_start() {
     );
     let refused = mainstay_store::Db::open(options).await.unwrap_err().to_string();
     assert!(refused.contains("mainstay restore FILE"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_restore_that_fails_before_the_swap_leaves_the_database_in_use() {
+    let database = database_with(3).await;
+    let folder = tempfile::tempdir().unwrap();
+    let good = folder.path().join("good.db");
+    backup(database.path(), &good).await.unwrap();
+    // The copy can't be made: its name is taken by a folder.
+    let blocked = format!("{}.restore-copy", database.path().display());
+    std::fs::create_dir(&blocked).unwrap();
+    let outcome = restore(&good, database.path(), NOW).await;
+    assert!(matches!(outcome, Err(BackupError::Write { .. })), "{outcome:?}");
+    assert_eq!(count(&database.open().await).await.unwrap(), 3, "it opens as before");
+}
+
+#[tokio::test]
+async fn two_backups_to_one_name_at_once_give_one_whole_file() {
+    let database = database_with(50).await;
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("copy.db");
+    let (first, second) =
+        tokio::join!(backup(database.path(), &target), backup(database.path(), &target));
+    assert!(first.is_ok() || second.is_ok(), "{first:?} {second:?}");
+    let restored = TestDatabase::new(Dialect::Sqlite).await;
+    restore(&target, restored.path(), NOW).await.unwrap();
+    assert_eq!(count(&restored.open().await).await.unwrap(), 50);
 }

@@ -142,3 +142,42 @@ async fn whoever_comes_second_waits_for_the_first() {
         .unwrap();
     assert_eq!(migrating.await.unwrap().unwrap().version, migrate::newest());
 }
+
+/// Whatever refuses must not have written first, however often it is tried.
+#[tokio::test]
+async fn a_newer_file_keeps_every_byte() {
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let db = database.open_migrated().await;
+    db.write(async |tx| tx.execute(&FROM_THE_FUTURE, &[]).await).await.unwrap();
+    db.close().await;
+    let before = std::fs::read(database.path()).unwrap();
+    for _ in 0..20 {
+        assert!(matches!(open(&database).await, Err(StoreError::Newer { found: 9999, .. })));
+        assert_eq!(std::fs::read(database.path()).unwrap(), before);
+        let log = std::fs::metadata(format!("{}-wal", database.path().display()));
+        assert!(log.map_or(0, |log| log.len()) == 0, "something stands in the log");
+    }
+}
+
+#[tokio::test]
+async fn a_table_of_another_program_is_not_taken_for_ours() {
+    const FOREIGN: Sql =
+        Sql::same("test.foreign", "CREATE TABLE schema_migrations (version TEXT PRIMARY KEY)");
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let db = database.open().await;
+    db.write(async |tx| tx.execute(&FOREIGN, &[]).await).await.unwrap();
+    let refused = open(&database).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Foreign { .. }), "{refused}");
+}
+
+#[tokio::test]
+async fn a_database_that_takes_no_writes_says_so() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let url = format!("{}?options=-c%20default_transaction_read_only%3Don", database.address());
+    let target = mainstay_store::Target::Postgres { url: mainstay_base::Secret::new(url) };
+    let clock = Arc::new(SystemClock::new());
+    let db = Db::open(StoreOptions::new(target, clock)).await.unwrap();
+    let refused = migrate::up(&db).await.unwrap_err();
+    assert!(matches!(refused, StoreError::Denied { .. }), "{refused}");
+    assert!(refused.to_string().contains("the primary"), "{refused}");
+}

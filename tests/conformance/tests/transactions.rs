@@ -67,6 +67,20 @@ each_database! {
         assert_eq!(rung.load(Ordering::SeqCst), 1);
     }
 
+    async fn a_bell_that_panics_keeps_the_write_and_the_other_bells(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let rung = Arc::new(AtomicU32::new(0));
+        let bell = Arc::clone(&rung);
+        db.write(async |tx| {
+            tx.after_commit(|| panic!("the bell is broken"));
+            tx.after_commit(move || { bell.fetch_add(1, Ordering::SeqCst); });
+            tx.execute(&INSERT, values![1_i64, "a", None::<i64>]).await
+        }).await.unwrap();
+        assert_eq!(rung.load(Ordering::SeqCst), 1);
+        assert_eq!(count(&db).await.unwrap(), 1);
+    }
+
     async fn a_write_inside_a_write_is_refused_at_once(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();

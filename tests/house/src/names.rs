@@ -132,13 +132,24 @@ fn is_test_code(path: &str) -> bool {
     TEST_CODE.iter().any(|part| path.contains(part)) || path.ends_with("tests.rs")
 }
 
-/// The numbered lines before the tests of a file, without comments.
+/// The numbered lines without comments and without what is compiled for tests only: a line that
+/// declares a module of tests, or everything from a module of tests on.
 fn production_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.lines()
-        .take_while(|line| line.trim() != "#[cfg(test)]")
-        .zip(1..)
-        .map(|(line, number)| (number, line))
-        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+    let lines: Vec<&str> = text.lines().collect();
+    let is_marked = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| lines.get(before));
+        before.is_some_and(|line| line.trim() == "#[cfg(test)]")
+    };
+    let opens_tests = |at: usize, line: &str| is_marked(at) && line.trim_end().ends_with('{');
+    let end = lines.iter().enumerate().position(|(at, line)| opens_tests(at, line));
+    let kept: Vec<(usize, &str)> = lines
+        .iter()
+        .enumerate()
+        .take(end.unwrap_or(lines.len()))
+        .filter(|(at, line)| !is_marked(*at) && !line.trim_start().starts_with("//"))
+        .map(|(at, line)| (at.saturating_add(1), *line))
+        .collect();
+    kept.into_iter()
 }
 
 #[cfg(test)]
@@ -162,6 +173,7 @@ mod tests {
             ("crates/jobs/src/runner.rs", "let (a, b) = mpsc::unbounded_channel();"),
             ("crates/jobs/src/lease.rs", "let now = SystemTime::now();"),
             ("crates/reports/src/llm/openai.rs", "let client = Client::new();"),
+            ("crates/jobs/src/lib.rs", "#[cfg(test)]\nmod tests;\nuse sqlx::Row;"),
         ] {
             assert_eq!(misplaced_at(path, text), 1, "{path}: {text}");
         }

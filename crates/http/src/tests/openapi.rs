@@ -10,7 +10,7 @@ fn the_committed_document_is_the_one_the_code_makes() {
     assert!(
         committed == crate::openapi(),
         "docs/api/openapi.json is not what the code makes; renew it with \
-         `cargo run -- openapi > docs/api/openapi.json`"
+         `cargo run -- openapi > openapi.new && mv openapi.new docs/api/openapi.json`"
     );
 }
 

@@ -111,7 +111,8 @@ async fn up(config: &Config) -> anyhow::Result<String> {
     Ok(told("applied", &moved?))
 }
 
-/// Nobody may be served while the schema goes down, and a database that is not there stays away.
+/// An SQLite file must not be served while its schema goes down; instances on PostgreSQL notice by
+/// their readiness check. A database that is not there stays away.
 async fn down(config: &Config, count: u32) -> anyhow::Result<String> {
     if is_missing(config) {
         return Ok(told("reverted", &Moved { steps: Vec::new(), version: 0 }));

@@ -99,6 +99,17 @@ fn a_database_that_is_newer_than_the_binary_is_refused() {
     assert_eq!(std::fs::read(database_file(folder.path())).unwrap(), before);
 }
 
+/// SQLite would take such a name for an address.
+#[test]
+fn a_name_that_looks_like_an_address_is_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    run_well(folder.path(), &["migrate", "up"]);
+    run_well(folder.path(), &["backup", "file:copy.db"]);
+    assert!(std::fs::metadata(folder.path().join("file:copy.db")).unwrap().len() > 0);
+    run_well(folder.path(), &["migrate", "up", "--database", "sqlite:file:other.db"]);
+    assert!(std::fs::metadata(folder.path().join("file:other.db")).unwrap().len() > 0);
+}
+
 #[test]
 fn killed_in_the_middle_it_starts_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -65,6 +65,9 @@ async fn a_database_that_hangs_makes_it_unready_and_comes_back() {
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     let down = get(&server.address, "/readyz");
     assert_eq!((down.status, &down.json()["status"]), (503, &"not_ready".into()));
+    let checks = &down.json()["checks"];
+    assert_eq!((&checks[0]["name"], &checks[0]["status"]), (&"database".into(), &"down".into()));
+    assert_eq!((&checks[1]["name"], &checks[1]["status"]), (&"runtime".into(), &"healthy".into()));
     assert_eq!(get(&server.address, "/healthz").status, 200, "alive all the same");
     assert!(!down.text().contains("127.0.0.1"), "no inner address: {}", down.text());
     proxy.thaw();
