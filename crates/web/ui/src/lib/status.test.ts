@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changes, statusOf, type System } from './status';
+import { changes, shown, statusOf, type System } from './status';
 
 const report = (...checks: [string, 'healthy' | 'down'][]): System => ({
   version: '0.1.0',
@@ -31,5 +31,15 @@ describe('changes', () => {
 
   it('does not take a new check for a change', () => {
     expect(changes(report(), report(['database', 'down']))).toBeNull();
+  });
+});
+
+describe('shown', () => {
+  it('says the status while it is fresh', () => {
+    expect(shown('down', false)).toEqual({ status: 'down', word: 'down' });
+  });
+
+  it('never shows old data as anything but unknown', () => {
+    expect(shown('healthy', true)).toEqual({ status: 'unknown', word: 'was healthy' });
   });
 });

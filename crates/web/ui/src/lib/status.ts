@@ -19,6 +19,11 @@ export function statusOf(word: string): Status {
   return STATUSES.find((status) => status === word) ?? 'unknown';
 }
 
+/** A status as it may be shown: what is too old to trust is unknown, with what it was in words. */
+export function shown(word: string, stale: boolean): { status: Status; word: string } {
+  return stale ? { status: 'unknown', word: `was ${word}` } : { status: statusOf(word), word };
+}
+
 /** What changed between two reports, in words that can be read out; null when nothing did. */
 export function changes(before: System | null, after: System): string | null {
   const old = new Map(before?.checks.map((check) => [check.name, check.status]));

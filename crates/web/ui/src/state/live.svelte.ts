@@ -15,6 +15,7 @@ class Live {
   readAt = $state(0);
   #connection = $state.raw<Connection>(start(Date.now()));
   readonly light = $derived(light(this.#connection, this.now));
+  readonly stale = $derived(this.light.kind === 'stale');
 
   run(): () => void {
     const timer = setInterval(() => {
