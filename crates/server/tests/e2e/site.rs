@@ -131,7 +131,7 @@ fn tls_is_spoken_with_the_given_certificate() {
     stream.write_all(request).unwrap();
     let answer = read(&mut stream).unwrap();
     assert_eq!(answer.status, 200);
-    assert!(answer.header("strict-transport-security").is_some());
+    assert!(answer.header("strict-transport-security").is_none(), "it would bind every port");
     server.stop();
 }
 
