@@ -11,6 +11,8 @@ pub enum Code {
     BodyTooLarge,
     /// The body came too slowly.
     BodyTooSlow,
+    /// The request's line and headers are larger than allowed.
+    HeadTooLarge,
     /// Something failed on our side.
     Internal,
     /// The body is JSON, but not of the expected shape.
@@ -41,10 +43,11 @@ pub enum Code {
 
 impl Code {
     /// Every code there is.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::BodyUnreadable,
         Self::BodyTooLarge,
         Self::BodyTooSlow,
+        Self::HeadTooLarge,
         Self::Internal,
         Self::InvalidBody,
         Self::InvalidHost,
@@ -86,6 +89,11 @@ impl Code {
             Self::BodyTooSlow => {
                 (Status::REQUEST_TIMEOUT, "body_too_slow", "The body came too slowly")
             }
+            Self::HeadTooLarge => (
+                Status::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "head_too_large",
+                "The head of the request is too large",
+            ),
             Self::Internal => {
                 (Status::INTERNAL_SERVER_ERROR, "internal", "Something failed on our side")
             }

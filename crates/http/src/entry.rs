@@ -34,6 +34,10 @@ impl hyper::service::Service<Request<Incoming>> for Entry {
         self.pulse.refused_body.store(false, Ordering::Relaxed);
         self.pulse.begun.fetch_add(1, Ordering::Relaxed);
         self.pulse.in_flight.fetch_add(1, Ordering::Relaxed);
+        // A body of a known length ends with any byte; everything else ends with an empty line.
+        let ends_in_empty_line =
+            request.body().size_hint().exact().is_none_or(|length| length == 0);
+        self.pulse.ends_in_empty_line.store(ends_in_empty_line, Ordering::Relaxed);
         let has_body = !request.body().is_end_stream();
         let answer = tower::Service::call(&mut self.router.clone(), request);
         Answer { answer, has_body, in_flight: InFlight(Arc::clone(&self.pulse)) }

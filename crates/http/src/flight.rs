@@ -2,6 +2,7 @@
 //! up before the answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderValue, StatusCode};
@@ -86,7 +87,7 @@ impl Flight {
         self.meter.count(self.method, route, status, took);
 
         let (method, status) = (self.method, status.as_u16());
-        let duration_ms = took.as_secs_f64() * 1000.0;
+        let duration_ms = milliseconds(took);
         let request_id = request_id::text(&self.request_id);
         macro_rules! log {
             ($level:expr) => {
@@ -109,11 +110,30 @@ impl Flight {
     }
 }
 
+/// Milliseconds with three decimals: more of them are noise.
+fn milliseconds(took: Duration) -> f64 {
+    (took.as_secs_f64() * 1_000_000.0).round() / 1000.0
+}
+
 impl Drop for Flight {
     fn drop(&mut self) {
         if !self.landed {
             let status = StatusCode::from_u16(CLIENT_HUNG_UP).unwrap_or(StatusCode::BAD_REQUEST);
             self.end(status, UNMATCHED, None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_logged_to_the_microsecond() {
+        for (nanoseconds, text) in
+            [(2_001_800_026, "2001.8"), (1_234_567, "1.235"), (400, "0"), (999_999_999, "1000")]
+        {
+            assert_eq!(milliseconds(Duration::from_nanos(nanoseconds)).to_string(), text);
         }
     }
 }

@@ -1,22 +1,42 @@
 //! What is refused before any route is asked.
 
 use axum::extract::Request;
+use axum::http::Uri;
 use percent_encoding::percent_decode_str;
 
 use crate::code::Code;
 use crate::error::Error;
 use crate::host;
-use crate::limits::MAX_HEADERS;
+use crate::limits::{MAX_HEAD_BYTES, MAX_HEADERS};
 
-/// Refuses too many headers, an unfit host, and a path that is no text.
+/// Refuses too many headers, too large a head, an unfit host, and a path that is no text.
 pub(crate) fn check(request: &Request, alone: bool) -> Result<(), Error> {
     // HTTP/1 connections stop at this number while reading; HTTP/2 limits only the bytes.
     if request.headers().len() > MAX_HEADERS {
         let detail = format!("A request may have {MAX_HEADERS} headers. Send fewer.");
         return Err(Error::new(Code::TooManyHeaders, detail));
     }
+    if head_bytes(request) > MAX_HEAD_BYTES {
+        let detail = format!(
+            "The method, the target and the headers of a request may have {MAX_HEAD_BYTES} bytes \
+             together. Send less."
+        );
+        return Err(Error::new(Code::HeadTooLarge, detail));
+    }
     host::check(request, alone)?;
     check_path(request.uri().path())
+}
+
+fn head_bytes(request: &Request) -> usize {
+    let headers = request.headers().iter();
+    let headers = headers.map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>();
+    request.method().as_str().len() + target_bytes(request.uri()) + headers
+}
+
+fn target_bytes(uri: &Uri) -> usize {
+    let scheme = uri.scheme_str().map_or(0, |scheme| scheme.len() + "://".len());
+    let authority = uri.authority().map_or(0, |authority| authority.as_str().len());
+    scheme + authority + uri.path_and_query().map_or(0, |path| path.as_str().len())
 }
 
 fn check_path(path: &str) -> Result<(), Error> {
@@ -45,6 +65,25 @@ fn check_path(path: &str) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::body::Body;
+
+    #[test]
+    fn a_head_may_have_the_limit_of_bytes_and_not_one_more() {
+        let request = |target: &str, value: usize| {
+            let builder = Request::get(target).header("host", "localhost");
+            builder.header("x-large", "x".repeat(value)).body(Body::empty()).unwrap()
+        };
+        for target in ["/healthz", "/a?b=c", "http://localhost/healthz"] {
+            let rest = "GET".len() + target.len() + "hostlocalhostx-large".len();
+            let largest = MAX_HEAD_BYTES - rest;
+            assert!(check(&request(target, largest), true).is_ok(), "{target}");
+            let code = check(&request(target, largest + 1), true).err().map(|error| error.code());
+            assert_eq!(code, Some(Code::HeadTooLarge), "{target}");
+        }
+        let target = format!("/{}", "x".repeat(65_000));
+        let code = check(&request(&target, 1000), true).err().map(|error| error.code());
+        assert_eq!(code, Some(Code::HeadTooLarge), "the target counts too");
+    }
 
     #[test]
     fn only_text_is_a_path() {

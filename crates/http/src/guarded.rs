@@ -26,6 +26,8 @@ pub(crate) struct Pulse {
     pub(crate) in_flight: AtomicUsize,
     /// Streams interleave here, so bytes without a new request are no slow head.
     pub(crate) http2: AtomicBool,
+    /// The newest request ended with an empty line, so other bytes after it begin the next head.
+    pub(crate) ends_in_empty_line: AtomicBool,
     /// A body was refused, so its rest may still be on the way.
     pub(crate) refused_body: AtomicBool,
 }
@@ -52,6 +54,7 @@ pub(crate) struct Guarded<S> {
     /// The clock of the head runs: from the start, then from each first byte after a request.
     awaiting_head: bool,
     begun: u64,
+    tail: Tail,
     stall: Clock,
     linger: Linger,
 }
@@ -60,6 +63,27 @@ enum Linger {
     Unasked,
     Draining { left: usize, clock: Clock },
     Done,
+}
+
+/// The last bytes that came.
+#[derive(Default)]
+struct Tail([u8; 3]);
+
+impl Tail {
+    fn push(&mut self, bytes: &[u8]) {
+        let [_, second, third] = self.0;
+        self.0 = match *bytes {
+            [] => self.0,
+            [a] => [second, third, a],
+            [a, b] => [third, a, b],
+            [.., a, b, c] => [a, b, c],
+        };
+    }
+
+    /// hyper takes a line feed alone for the end of a line.
+    fn is_empty_line(&self) -> bool {
+        matches!(self.0, [b'\n', b'\r', b'\n'] | [_, b'\n', b'\n'])
+    }
 }
 
 /// A timer that is set only when something really waits.
@@ -91,6 +115,7 @@ impl<S> Guarded<S> {
             head: Clock::new(limits.head_time),
             awaiting_head: true,
             begun: 0,
+            tail: Tail::default(),
             stall: Clock::new(limits.stall_time),
             linger: Linger::Unasked,
         }
@@ -103,6 +128,15 @@ impl<S> Guarded<S> {
             self.awaiting_head = false;
             self.head.stop();
         }
+    }
+
+    /// Whether hyper holds a part of the next head that came together with a request before it.
+    fn holds_part_of_head(&self) -> bool {
+        self.begun > 0
+            && self.pulse.is_quiet()
+            && !self.pulse.is_http2()
+            && self.pulse.ends_in_empty_line.load(Ordering::Relaxed)
+            && !self.tail.is_empty_line()
     }
 
     fn watch_write<T>(
@@ -140,12 +174,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
         if polled.is_ready() {
-            let came = buffer.filled().len() > before;
-            if came && self.pulse.is_quiet() && !self.pulse.is_http2() {
+            let came = buffer.filled().get(before..).unwrap_or_default();
+            self.tail.push(came);
+            if !came.is_empty() && self.pulse.is_quiet() && !self.pulse.is_http2() {
                 self.awaiting_head = true;
             }
             return polled;
         }
+        self.awaiting_head |= self.holds_part_of_head();
         if self.awaiting_head && self.head.is_over(context) {
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, Slow::Head)));
         }

@@ -39,11 +39,11 @@ const FIXED: [(HeaderName, HeaderValue); 7] = [
 const ROOM: usize = 24;
 
 /// What every answer starts from. Copying this is cheaper than inserting each header anew.
-pub(crate) fn template(https: bool) -> HeaderMap {
+pub(crate) fn template(strict_transport: bool) -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(ROOM);
     headers.extend(FIXED);
     headers.insert(header::CACHE_CONTROL, NO_STORE);
-    if https {
+    if strict_transport {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, STRICT_TRANSPORT_SECURITY);
     }
     headers

@@ -5,7 +5,9 @@ use std::time::Duration;
 /// Headers in one request. HTTP/1 connections refuse more while reading: it is hyper's own number,
 /// left unset there because setting it makes hyper allocate for each request.
 pub const MAX_HEADERS: usize = 100;
-/// Bytes of one request's line and headers together; also hyper's buffer for writing.
+/// Bytes of one request's method, target, header names and header values together. hyper refuses
+/// heads of more while they come in parts, but takes larger ones that come at once; so the gate
+/// counts. It is also hyper's buffer for writing.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// The same for HTTP/2, where every header counts 32 bytes more than its text.
 pub(crate) const HTTP2_HEADER_LIST_BYTES: u32 = 64 * 1024;

@@ -65,7 +65,9 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
         ids: surface.ids.clone(),
         in_flight: measure::in_flight(),
         alone: surface.site.alone,
-        headers: headers::template(surface.site.https),
+        // Browsers keep HSTS by host name for every port, so on loopback it would break the
+        // machine's other sites.
+        headers: headers::template(surface.site.https && !surface.site.alone),
         request_time: limits.request_time,
     });
     let router = router

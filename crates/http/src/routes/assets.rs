@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
-use super::encoding::{Encoding, choose};
+use super::encoding::{Encoding, choose, weight};
 use crate::code::Code;
 use crate::error::Error;
 use crate::flight::RouteLabel;
@@ -16,12 +16,13 @@ use crate::surface::Asset;
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
+const VARY_OF_PAGES: HeaderValue = HeaderValue::from_static("accept, accept-encoding");
 const GET_AND_HEAD: HeaderValue = HeaderValue::from_static("GET,HEAD");
 
 const FILE: RouteLabel = RouteLabel("asset");
 const PAGE: RouteLabel = RouteLabel("dashboard");
 
-/// A file of the dashboard, its index for every other page, or 404.
+/// A file of the dashboard, its index for those who open a page, or 404.
 pub(crate) async fn fallback(
     State(state): State<SharedState>,
     request: Request,
@@ -40,7 +41,15 @@ pub(crate) async fn fallback(
     if is_file(path) {
         return Err(Error::new(Code::NotFound, "The dashboard has no file of this name."));
     }
-    Ok(answer(&state.assets.index(), request.headers(), PAGE))
+    // A probe with a misspelt path must fail, not find a page; browsers name text/html.
+    if path != "/" && !names_html(request.headers()) {
+        let detail = "Nothing is at this path. GET /api/openapi.json lists every route; a page of \
+                      the dashboard opens for `Accept: text/html`.";
+        return Err(Error::new(Code::NotFound, detail));
+    }
+    let mut page = answer(&state.assets.index(), request.headers(), PAGE);
+    page.headers_mut().insert(header::VARY, VARY_OF_PAGES);
+    Ok(page)
 }
 
 /// A path that exists, asked by a method that does not; the router adds `Allow`.
@@ -56,6 +65,16 @@ fn not_allowed() -> Error {
 /// the dashboard's router knows.
 fn is_file(path: &str) -> bool {
     path.starts_with("/assets/") || path.rsplit('/').next().is_some_and(|last| last.contains('.'))
+}
+
+/// Whether `Accept` names `text/html` itself, with any weight but 0.
+fn names_html(request: &HeaderMap) -> bool {
+    let values = request.get_all(header::ACCEPT).iter();
+    values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|item| {
+        let mut parts = item.split(';');
+        let name = parts.next().unwrap_or_default().trim();
+        name.eq_ignore_ascii_case("text/html") && parts.find_map(weight) != Some(0)
+    })
 }
 
 fn answer(asset: &Asset, request: &HeaderMap, label: RouteLabel) -> Response {

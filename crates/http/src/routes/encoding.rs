@@ -75,7 +75,7 @@ impl Weights {
 }
 
 /// `q=0.5` as 500. What is no weight counts as a refusal, the careful reading.
-fn weight(parameter: &str) -> Option<u16> {
+pub(super) fn weight(parameter: &str) -> Option<u16> {
     let (name, value) = parameter.split_once('=')?;
     if !name.trim().eq_ignore_ascii_case("q") {
         return None;

@@ -1,17 +1,68 @@
 //! The dashboard's files.
 
 use super::house::House;
-use super::raw::{get, request};
+use super::raw::request;
+
+/// What browsers send when they open a page.
+const BROWSER: &str = "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n";
 
 #[tokio::test]
 async fn a_page_of_the_dashboard_is_the_index() {
     let house = House::open().await;
-    for target in ["/", "/system", "/services/1", "/apish", "/x?y=/api/z"] {
-        let answer = get(house.address, target).await;
-        assert_eq!(answer.status, 200, "{target}");
+    for (target, accept) in [
+        ("/", ""),
+        ("/", "Accept: application/json\r\n"),
+        ("/?tab=1", ""),
+        ("/system", BROWSER),
+        ("/services/1", BROWSER),
+        ("/apish", BROWSER),
+        ("/x?y=/api/z", BROWSER),
+        ("/system", "Accept: application/json\r\nAccept: TEXT/HTML ; q=0.1\r\n"),
+    ] {
+        let answer = request(house.address, "GET", target, accept, "").await;
+        assert_eq!(answer.status, 200, "{target} {accept}");
         assert!(answer.body.starts_with(b"<!doctype html>"), "{target}");
         assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
         assert_eq!(answer.header("cache-control"), Some("no-cache"));
+        assert_eq!(answer.header("vary"), Some("accept, accept-encoding"), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_misspells_a_path_is_told_so() {
+    let house = House::open().await;
+    for target in [
+        "/readyz/",
+        "/health",
+        "/ready",
+        "/metrics/",
+        "//api/system",
+        "/API/system",
+        "/system",
+        "//",
+        "/health?x=/",
+    ] {
+        for accept in [
+            "",
+            "Accept: */*\r\n",
+            "Accept: application/json, text/*\r\n",
+            "Accept: text/html;q=0\r\n",
+            "Accept: text/html2\r\n",
+            "Accept: \u{fc}\r\n",
+        ] {
+            let answer = request(house.address, "GET", target, accept, "").await;
+            assert_eq!(answer.status, 404, "{target} {accept}");
+            assert_eq!(answer.code(), "not_found", "{target} {accept}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_missing_is_no_page_even_for_a_browser() {
+    let house = House::open().await;
+    for target in ["/assets/missing-abc.css", "/missing.js", "/api/nothing"] {
+        let answer = request(house.address, "GET", target, BROWSER, "").await;
+        assert_eq!((answer.status, answer.code().as_str()), (404, "not_found"), "{target}");
     }
 }
 

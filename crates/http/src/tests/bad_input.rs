@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::house::House;
 use super::raw::{Answer, PATIENCE, exchange, get, post_json, read_to_end, request};
-use crate::Limits;
+use crate::{Limits, limits::MAX_HEAD_BYTES};
 
 #[tokio::test]
 async fn bodies_that_are_not_as_expected() {
@@ -161,6 +161,22 @@ async fn too_much_of_a_head() {
     let text = format!("{start}Connection: close\r\n{fits}X-One-More: 1\r\n\r\n");
     let answer = exchange(house.address, text.as_bytes()).await;
     assert_eq!(Answer::parse(&answer).status, 431, "101 are not");
+}
+
+#[tokio::test]
+async fn a_head_over_the_limit_of_bytes_is_refused_although_it_came_at_once() {
+    let house = House::open().await;
+    for length in [MAX_HEAD_BYTES, 100_000] {
+        let text = format!(
+            "GET /healthz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nX-Large: {}\r\n\r\n",
+            house.address,
+            "x".repeat(length)
+        );
+        let answer = exchange(house.address, text.as_bytes()).await;
+        // Of a head that comes in parts, the rest is not read; so the refusal may be lost.
+        let status = (!answer.is_empty()).then(|| Answer::parse(&answer).status);
+        assert!(matches!(status, None | Some(431)), "{status:?}");
+    }
 }
 
 #[tokio::test]

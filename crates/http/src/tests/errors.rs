@@ -104,6 +104,15 @@ async fn a_site_for_others_answers_to_every_name() {
 }
 
 #[tokio::test]
+async fn alone_over_tls_other_sites_on_loopback_are_not_forced_to_it() {
+    let site = Site { alone: true, https: true, metrics_public: false };
+    let house = House::build(Plan { site, ..Plan::default() }).await;
+    let answer = get(house.address, "/healthz").await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("strict-transport-security"), None);
+}
+
+#[tokio::test]
 async fn request_ids() {
     let house = House::open().await;
     let longest = "x".repeat(64);

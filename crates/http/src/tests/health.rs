@@ -96,9 +96,19 @@ async fn metrics_are_open_when_alone_or_public() {
 #[tokio::test]
 async fn head_is_get_without_the_body() {
     let house = House::open().await;
-    for target in ["/healthz", "/api/openapi.json", "/", "/assets/app-abc.js", "/api/nothing"] {
-        let full = get(house.address, target).await;
-        let head = request(house.address, "HEAD", target, "", "").await;
+    let html = "Accept: text/html\r\n";
+    for (target, accept) in [
+        ("/healthz", ""),
+        ("/api/openapi.json", ""),
+        ("/", ""),
+        ("/assets/app-abc.js", ""),
+        ("/api/nothing", ""),
+        ("/system", html),
+        ("/system", ""),
+        ("/readyz/", ""),
+    ] {
+        let full = request(house.address, "GET", target, accept, "").await;
+        let head = request(house.address, "HEAD", target, accept, "").await;
         assert_eq!(head.status, full.status, "{target}");
         assert!(head.body.is_empty(), "{target}");
         assert_eq!(head.header("content-length"), full.header("content-length"), "{target}");

@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::house::House;
-use super::raw::{Answer, PATIENCE, get, read_to_end};
+use super::raw::{Answer, PATIENCE, exchange, get, read_to_end};
 use crate::Limits;
 
 const SHORT: Duration = Duration::from_millis(150);
@@ -76,6 +76,50 @@ async fn the_second_head_on_a_connection_has_the_same_limit() {
     tokio::time::sleep(SHORT * 2).await;
     stream.write_all(b"GET /heal").await.unwrap();
     assert!(read_to_end(&mut stream).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_part_of_a_head_behind_a_whole_request_has_the_same_limit() {
+    let house = House::limited(Limits { head_time: SHORT, ..Limits::default() }).await;
+    let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n", house.address);
+    for (text, answers) in [
+        (format!("{request}\r\nGET /heal"), 1),
+        (format!("{request}\r\n{request}\r\n{request}"), 2),
+        (format!("{request}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nG"), 1),
+    ] {
+        let text = exchange(house.address, text.as_bytes()).await;
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.matches("HTTP/1.1 200 ").count(), answers, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_head_that_came_during_a_request_has_the_same_limit() {
+    let house = House::limited(Limits { head_time: SHORT, ..Limits::default() }).await;
+    let mut stream = TcpStream::connect(house.address).await.unwrap();
+    let request = format!("GET /api/test/held HTTP/1.1\r\nHost: {}\r\n\r\n", house.address);
+    stream.write_all(request.as_bytes()).await.unwrap();
+    house.world.waiting.notified().await;
+    stream.write_all(b"GET /heal").await.unwrap();
+    // Longer than the limit: while a request waits for its answer, the clock stands.
+    tokio::time::sleep(SHORT * 2).await;
+    house.world.go.notify_one();
+    assert_eq!(Answer::parse(&read_to_end(&mut stream).await).status, 200);
+}
+
+#[tokio::test]
+async fn whole_requests_leave_the_connection_open() {
+    let house = House::limited(Limits { head_time: SHORT, ..Limits::default() }).await;
+    for end in ["\r\n", "\n", "\r\n\r\n"] {
+        let mut stream = TcpStream::connect(house.address).await.unwrap();
+        let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n{end}", house.address);
+        for part in [request.repeat(2), request] {
+            stream.write_all(part.as_bytes()).await.unwrap();
+            let mut first = [0_u8; 4096];
+            assert!(stream.read(&mut first).await.unwrap() > 0, "{end:?}");
+            tokio::time::sleep(SHORT * 2).await;
+        }
+    }
 }
 
 #[tokio::test]

@@ -21,7 +21,8 @@ fn the_dashboard_opens_and_its_files_are_cached_for_ever() {
     let asset = request(&server.address, "GET", script, "accept-encoding: br\r\n");
     assert_eq!((asset.status, asset.header("content-encoding")), (200, Some("br")));
     assert_eq!(asset.header("cache-control"), Some("public, max-age=31536000, immutable"));
-    assert_eq!(get(&server.address, "/system").text(), html, "the dashboard routes by itself");
+    let page = request(&server.address, "GET", "/system", "accept: text/html\r\n");
+    assert_eq!(page.text(), html, "the dashboard routes by itself");
     assert_eq!(get(&server.address, "/assets/missing.js").status, 404);
     server.stop();
 }
@@ -40,6 +41,21 @@ fn the_probes_and_the_system_tell_the_truth() {
     assert_eq!(system["checks"][1]["name"], "runtime");
     let openapi = get(&server.address, "/api/openapi.json");
     assert_eq!(openapi.json()["openapi"], "3.1.0");
+}
+
+#[test]
+fn a_misspelt_probe_fails_although_all_is_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    assert_eq!(get(&server.address, "/readyz").status, 200);
+    for path in ["/readyz/", "/health", "/ready", "/metrics/", "//api/system", "/API/system"] {
+        for accept in ["", "accept: */*\r\n"] {
+            let answer = request(&server.address, "GET", path, accept);
+            assert_eq!(answer.status, 404, "{path}");
+            assert_eq!(answer.json()["code"], "not_found", "{path}");
+            assert_eq!(request(&server.address, "HEAD", path, accept).status, 404, "{path}");
+        }
+    }
 }
 
 #[test]
@@ -115,7 +131,7 @@ fn tls_is_spoken_with_the_given_certificate() {
     stream.write_all(request).unwrap();
     let answer = read(&mut stream).unwrap();
     assert_eq!(answer.status, 200);
-    assert!(answer.header("strict-transport-security").is_some());
+    assert!(answer.header("strict-transport-security").is_none(), "it would bind every port");
     server.stop();
 }
 
