@@ -70,15 +70,20 @@ pub fn run(config: &Config) -> anyhow::Result<Exit> {
 
 async fn serve(config: &Config) -> anyhow::Result<Exit> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let stop = CancellationToken::new();
+    shutdown::on_signals(stop.clone()).context("signals can't be listened to")?;
     let tls =
         config.tls.as_ref().map(|files| Tls::from_files(&files.cert, &files.key)).transpose()?;
     let listener = listen::bind(&config.http.listen).await?;
     data::prepare_folder(config)?;
     let _lock = data::lock(config)?;
-    let stop = CancellationToken::new();
-    shutdown::on_signals(stop.clone()).context("signals can't be listened to")?;
     let recorder = Recorder::install()?;
-    let (db, parts) = open(config, clock, recorder.clone()).await?;
+    let opening = open(config, clock, recorder.clone());
+    let Some(opened) = stop.run_until_cancelled(opening).await else {
+        tracing::info!("stopped before the database was open");
+        return Ok(Exit::Fine);
+    };
+    let (db, parts) = opened?;
     let pulse = Arc::clone(&parts.pulse);
     let beating = tokio::spawn({
         let stop = stop.clone();
@@ -109,6 +114,8 @@ async fn open(
     recorder: Recorder,
 ) -> anyhow::Result<(Db, Parts)> {
     let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
+    // It can wait for the server, or for another instance that migrates.
+    tracing::info!("opening the database");
     let db = data::open(config, Arc::clone(&clock)).await?;
     let moved = migrate::up(&db).await?;
     let installation = installation::find_or_create(&db, ids.next()).await?;
