@@ -1,5 +1,6 @@
 //! `mainstay serve`, and `mainstay` alone.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -90,7 +91,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
         async move { pulse.beat(stop, || recorder.upkeep()).await }
     });
     let service = mainstay_http::service(wire::surface(config, parts));
-    announce(config, &listen::site_address(config, &listener)?);
+    announce(config, listener.local_addr().context("the bound address can't be read")?);
     let drained = mainstay_http::serve(
         listener,
         tls,
@@ -132,7 +133,7 @@ async fn open(
     Ok((db, parts))
 }
 
-fn announce(config: &Config, address: &str) {
+fn announce(config: &Config, bound: SocketAddr) {
     if !config.alone() && !wire::is_https(config) {
         tracing::warn!(
             "serving plain HTTP beyond this machine: what is sent can be read on the way; set \
@@ -142,5 +143,7 @@ fn announce(config: &Config, address: &str) {
     if !mainstay_web::built() {
         tracing::warn!("this build has no dashboard: install Node 20 or newer and build again");
     }
-    tracing::info!(version = crate::VERSION, "Mainstay is ready at {address}");
+    let site = listen::site_address(config, bound);
+    // The site's address need not be the bound one, and port 0 is known only now.
+    tracing::info!(version = crate::VERSION, address = %bound, "Mainstay is ready at {site}");
 }

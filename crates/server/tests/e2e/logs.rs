@@ -1,4 +1,4 @@
-//! A log that nobody reads must not stop the server.
+//! What the log tells, and that a log that nobody reads does not stop the server.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mainstay::telemetry::lines::MAX_WAITING_LINES;
 
 use crate::client::{connect, get};
-use crate::process::{PATIENCE, mainstay, send_signal};
+use crate::process::{PATIENCE, Server, mainstay, send_signal};
 
 /// More than the pipe and the queue hold together.
 const REQUESTS: usize = 2 * MAX_WAITING_LINES;
@@ -51,6 +51,16 @@ fn a_reader_that_comes_back_learns_how_many_lines_it_missed() {
     assert_eq!(told["level"], "WARN");
     assert!(told["dropped"].as_u64().unwrap() > 0, "{told}");
     assert!(log.last().unwrap().contains("\"stopped\""), "the end is there");
+}
+
+#[test]
+fn the_bound_address_is_told_beside_the_public_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let public = ["--public-url", "https://mainstay.example.com"];
+    let server = Server::start_with(folder.path(), &public);
+    assert_eq!(server.address, "mainstay.example.com");
+    assert_eq!(get(&server.logged("address"), "/healthz").status, 200);
+    server.stop();
 }
 
 /// A server whose standard error is a pipe that nobody reads.
