@@ -158,8 +158,8 @@ mod tests {
 
     /// A reader that takes nothing until the gate opens.
     struct Gated {
-        gate: Arc<Mutex<()>>,
-        read: Arc<Mutex<Vec<u8>>>,
+        gate: Gate,
+        read: Memory,
     }
 
     impl Write for Gated {
@@ -172,7 +172,10 @@ mod tests {
         }
     }
 
-    fn gated(tell: fn(u64)) -> (Lines, Arc<Mutex<()>>, Arc<Mutex<Vec<u8>>>) {
+    type Gate = Arc<Mutex<()>>;
+    type Memory = Arc<Mutex<Vec<u8>>>;
+
+    fn gated(tell: fn(u64)) -> (Lines, Gate, Memory) {
         let (gate, read) = (Arc::default(), Arc::default());
         let sink = Gated { gate: Arc::clone(&gate), read: Arc::clone(&read) };
         (Lines::start(sink, tell).unwrap(), gate, read)
