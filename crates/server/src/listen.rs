@@ -3,7 +3,6 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
-use anyhow::Context as _;
 use tokio::net::TcpListener;
 
 use crate::config::{Config, ListenAddress};
@@ -17,13 +16,12 @@ pub(crate) async fn bind(address: &ListenAddress) -> anyhow::Result<TcpListener>
 }
 
 /// Where people find the site: the public address, or the bound one in a form a browser opens.
-pub(crate) fn site_address(config: &Config, listener: &TcpListener) -> anyhow::Result<String> {
+pub(crate) fn site_address(config: &Config, bound: SocketAddr) -> String {
     if let Some(public) = &config.http.public_url {
-        return Ok(public.as_str().to_owned());
+        return public.as_str().to_owned();
     }
-    let bound = listener.local_addr().context("the bound address can't be read")?;
     let scheme = if config.tls.is_some() { "https" } else { "http" };
-    Ok(format!("{scheme}://{}", reachable(bound)))
+    format!("{scheme}://{}", reachable(bound))
 }
 
 fn cure(kind: ErrorKind) -> &'static str {

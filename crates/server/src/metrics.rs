@@ -9,6 +9,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use metrics_process::Collector;
 
 use crate::saturation;
+use crate::telemetry::lines;
 
 /// The store's timings share a prefix and buckets.
 const STORE_TIMINGS: &str = "mainstay_store_";
@@ -42,6 +43,7 @@ impl Recorder {
         mainstay_http::measure::describe();
         mainstay_store::describe_metrics();
         saturation::describe();
+        lines::describe();
         describe_gauge!(BUILD_INFO, "Always 1; the labels tell which Mainstay this is.");
         gauge!(
             BUILD_INFO,

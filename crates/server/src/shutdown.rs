@@ -3,17 +3,24 @@
 //! that takes longer than [`GRACE`].
 
 use std::io;
+use std::thread;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::telemetry;
+
 /// The longest that stopping may take, all in all.
 pub const GRACE: Duration = Duration::from_secs(10);
 
-/// The part of [`GRACE`] for requests under way. The rest closes the database and flushes traces.
-pub const DRAIN: Duration = Duration::from_secs(7);
+/// The part of [`GRACE`] for requests under way. The rest closes the database and flushes traces
+/// and the log.
+pub const DRAIN: Duration = Duration::from_secs(6);
+
+/// How long a forced end waits for the line that tells of it.
+const LAST_WORD: Duration = Duration::from_millis(100);
 
 /// One for each signal that means something; more say nothing new.
 const MAX_WAITING_SIGNALS: usize = 2;
@@ -48,17 +55,23 @@ impl Forced {
 }
 
 /// Cancels `stop` at the first signal of this process, and ends it at the second or after
-/// [`GRACE`]. Call it inside a runtime; it watches for as long as the runtime lives.
+/// [`GRACE`]. It watches until the process ends, on a thread and a runtime of its own: work that
+/// blocks every other thread does not hold it up.
 ///
 /// # Errors
 /// When the signals can't be listened to.
 pub fn on_signals(stop: CancellationToken) -> io::Result<()> {
-    let signals = signals()?;
-    tokio::spawn(async move {
-        let forced = watch(signals, stop).await;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let signals = {
+        let _inside = runtime.enter();
+        signals()?
+    };
+    thread::Builder::new().name("mainstay-signal".to_owned()).spawn(move || {
+        let forced = runtime.block_on(watch(signals, stop));
         tracing::error!(reason = ?forced, "ending before the work is done");
+        telemetry::flush_log(LAST_WORD);
         std::process::exit(forced.exit_code());
-    });
+    })?;
     Ok(())
 }
 
@@ -159,6 +172,6 @@ mod tests {
 
     #[test]
     fn requests_leave_time_for_the_rest() {
-        assert!(DRAIN + crate::telemetry::FLUSH < GRACE);
+        assert!(DRAIN + telemetry::FLUSH + telemetry::LOG_FLUSH < GRACE);
     }
 }

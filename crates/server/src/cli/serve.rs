@@ -1,5 +1,6 @@
 //! `mainstay serve`, and `mainstay` alone.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -70,22 +71,27 @@ pub fn run(config: &Config) -> anyhow::Result<Exit> {
 
 async fn serve(config: &Config) -> anyhow::Result<Exit> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let stop = CancellationToken::new();
+    shutdown::on_signals(stop.clone()).context("signals can't be listened to")?;
     let tls =
         config.tls.as_ref().map(|files| Tls::from_files(&files.cert, &files.key)).transpose()?;
     let listener = listen::bind(&config.http.listen).await?;
     data::prepare_folder(config)?;
     let _lock = data::lock(config)?;
-    let stop = CancellationToken::new();
-    shutdown::on_signals(stop.clone()).context("signals can't be listened to")?;
     let recorder = Recorder::install()?;
-    let (db, parts) = open(config, clock, recorder.clone()).await?;
+    let opening = open(config, clock, recorder.clone());
+    let Some(opened) = stop.run_until_cancelled(opening).await else {
+        tracing::info!("stopped before the database was open");
+        return Ok(Exit::Fine);
+    };
+    let (db, parts) = opened?;
     let pulse = Arc::clone(&parts.pulse);
     let beating = tokio::spawn({
         let stop = stop.clone();
         async move { pulse.beat(stop, || recorder.upkeep()).await }
     });
     let service = mainstay_http::service(wire::surface(config, parts));
-    announce(config, &listen::site_address(config, &listener)?);
+    announce(config, listener.local_addr().context("the bound address can't be read")?);
     let drained = mainstay_http::serve(
         listener,
         tls,
@@ -109,6 +115,8 @@ async fn open(
     recorder: Recorder,
 ) -> anyhow::Result<(Db, Parts)> {
     let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
+    // It can wait for the server, or for another instance that migrates.
+    tracing::info!("opening the database");
     let db = data::open(config, Arc::clone(&clock)).await?;
     let moved = migrate::up(&db).await?;
     let installation = installation::find_or_create(&db, ids.next()).await?;
@@ -125,7 +133,7 @@ async fn open(
     Ok((db, parts))
 }
 
-fn announce(config: &Config, address: &str) {
+fn announce(config: &Config, bound: SocketAddr) {
     if !config.alone() && !wire::is_https(config) {
         tracing::warn!(
             "serving plain HTTP beyond this machine: what is sent can be read on the way; set \
@@ -135,5 +143,7 @@ fn announce(config: &Config, address: &str) {
     if !mainstay_web::built() {
         tracing::warn!("this build has no dashboard: install Node 20 or newer and build again");
     }
-    tracing::info!(version = crate::VERSION, "Mainstay is ready at {address}");
+    let site = listen::site_address(config, bound);
+    // The site's address need not be the bound one, and port 0 is known only now.
+    tracing::info!(version = crate::VERSION, address = %bound, "Mainstay is ready at {site}");
 }

@@ -8,6 +8,7 @@ use url::Url;
 
 use super::data::DATA_DIR;
 use super::layers::Layers;
+use super::postgres;
 use super::problem::Reason;
 use super::reader::{Reader, number};
 use super::setting::{Fallback, Kind, Setting};
@@ -80,7 +81,7 @@ fn parse(text: &str) -> Result<DatabaseKind, Reason> {
         return sqlite(rest);
     }
     if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-        let shown = show(&postgres(text)?);
+        let shown = show(&postgres_address(text)?);
         return Ok(DatabaseKind::Postgres { url: Secret::new(text.to_owned()), shown });
     }
     Err("is not a database; give sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME".into())
@@ -100,7 +101,7 @@ fn sqlite(rest: &str) -> Result<DatabaseKind, Reason> {
 
 /// A password with a bare `/`, `?`, `#` or `@` reads as another address. Refusing those keeps a
 /// piece of it from being shown as a host or a name.
-fn postgres(text: &str) -> Result<Url, Reason> {
+fn postgres_address(text: &str) -> Result<Url, Reason> {
     let wrong = || -> Reason {
         "is not a PostgreSQL address; give postgres://USER:PASSWORD@HOST:PORT/NAME and write \
          special characters of the password as %XX"
@@ -117,6 +118,7 @@ fn postgres(text: &str) -> Result<Url, Reason> {
     if !has_host && !url.query_pairs().any(|(key, _)| key == "host") {
         return Err(wrong());
     }
+    postgres::check_options(&url)?;
     Ok(url)
 }
 
@@ -232,6 +234,8 @@ mod tests {
             "postgres://u:12?hunter2@h/d",
             "postgres://u:12#hunter2@h/d",
             "postgres://h:99999/hunter2",
+            "postgres://u@h/d?pasword=hunter2",
+            "postgres://u@h/d?sslmode=hunter2",
         ] {
             let reason = parse(text).expect_err(text).to_string();
             assert!(!reason.contains("hunter2"), "{reason}");

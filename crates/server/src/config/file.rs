@@ -19,6 +19,8 @@ pub const DEFAULT_FILE: &str = "mainstay.toml";
 /// The largest file that is read.
 pub const MAX_FILE_BYTES: u64 = 256 * 1024;
 
+const NO_FILE: &str = "is a pipe or a device; name a regular file";
+
 /// A configuration file as it was read.
 #[derive(Debug, Clone)]
 pub struct FileText {
@@ -91,9 +93,12 @@ pub fn entries(file: &FileText) -> Result<Vec<Entry>, Problem> {
 fn read(path: &Path, given: &OsStr, required: bool) -> Result<Option<FileText>, Problem> {
     let given = given.to_string_lossy().into_owned();
     let problem = |reason: Reason| Problem::File { path: given.clone(), reason };
-    let opened = match File::open(path) {
+    // Looked at before it is opened: opening a pipe waits for somebody who writes to it.
+    let opened = match std::fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && !required => return Ok(None),
-        opened => opened,
+        Ok(found) if found.is_dir() => Err(ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => return Err(problem(NO_FILE.into())),
+        looked => looked.and_then(|_| File::open(path)),
     };
     let mut text = String::new();
     let read = opened.and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text));
@@ -221,6 +226,18 @@ mod tests {
         assert_eq!(flagged.text, "b = 1");
         let empty = [(CONFIG_VARIABLE.into(), "".into())];
         assert_eq!(find(None, &empty, folder.path()).unwrap().unwrap().text, "a = 1");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join(DEFAULT_FILE);
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for flag in [None, Some(DEFAULT_FILE)] {
+            let refused = find(flag, &[], folder.path()).unwrap_err().to_string();
+            assert!(refused.contains("name a regular file"), "{refused}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use url::Url;
 
+use super::address;
 use super::network::Network;
 use super::problem::Reason;
 use super::reader::{Reader, number};
@@ -28,7 +29,7 @@ pub const PUBLIC_URL: Setting = Setting {
     flag: Some("--public-url"),
     kind: Kind::Text,
     fallback: Fallback::Unset,
-    mask: None,
+    mask: Some(address::masked),
     help: "Address people use in the browser, such as https://mainstay.example.com",
 };
 

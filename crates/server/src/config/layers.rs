@@ -129,8 +129,8 @@ pub fn bad_value(setting: &Setting, value: &Value, reason: Reason) -> Problem {
         key: setting.key,
         origin: value.origin.clone(),
         shown: match setting.mask {
-            Some(_) => "the value".to_owned(),
-            None => quoted(&value.text),
+            Some(mask) if mask(&value.text) != value.text => "the value".to_owned(),
+            _ => quoted(&value.text),
         },
         reason,
     }

@@ -1,6 +1,7 @@
 //! The configuration: [`setting`] (what there is) → [`environment`], [`file`](mod@file) → [`layers`] (who
 //! wins) → [`reader`] and one file per concern (typed values) → [`print`](mod@print).
 
+mod address;
 pub mod data;
 pub mod database;
 pub mod environment;
@@ -11,6 +12,7 @@ pub mod log;
 pub mod metrics;
 mod nearest;
 pub mod network;
+mod postgres;
 pub mod print;
 pub mod problem;
 pub mod reader;

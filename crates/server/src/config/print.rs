@@ -107,6 +107,14 @@ mod tests {
         }
     }
 
+    #[cfg(not(feature = "otel"))]
+    #[test]
+    fn the_password_of_a_collector_is_masked() {
+        let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://u:hunter2@h:4318")];
+        let text = print(&loaded(input(vec![], &variables, "")).layers);
+        assert!(text.contains("otlp_endpoint = \"http://[secret]@h:4318/\""), "{text}");
+    }
+
     #[test]
     fn a_masked_password_is_still_valid_toml() {
         let flags = vec![(&database::URL, "postgres://me:hunter2@db/main".to_owned())];

@@ -16,7 +16,8 @@ pub struct Setting {
     pub kind: Kind,
     /// What counts when nobody says anything.
     pub fallback: Fallback,
-    /// For a secret: how its value is shown. Absent where the value may be seen.
+    /// How a value that holds a secret is shown; one without comes back as it is. Absent where
+    /// every value may be seen.
     pub mask: Option<fn(&str) -> String>,
     /// One line for `--help` and the guide.
     pub help: &'static str,

@@ -2,6 +2,7 @@
 
 use url::Url;
 
+use super::address;
 use super::layers::bad_value;
 use super::problem::{Origin, Reason};
 use super::reader::Reader;
@@ -14,7 +15,7 @@ pub const OTLP_ENDPOINT: Setting = Setting {
     flag: None,
     kind: Kind::Text,
     fallback: Fallback::Unset,
-    mask: None,
+    mask: Some(address::masked),
     help: "OpenTelemetry collector for traces, such as http://127.0.0.1:4318; needs the otel feature",
 };
 
@@ -102,6 +103,16 @@ mod tests {
         assert_eq!(endpoint, None);
         assert!(warnings[0].contains("OTEL_EXPORTER_OTLP_ENDPOINT is set"), "{warnings:?}");
         assert_eq!(outcome(&[], "", false), Ok((None, vec![])));
+    }
+
+    #[test]
+    fn no_password_of_a_collector_is_shown() {
+        let file = "telemetry.otlp_endpoint = 'http://u:hunter2@c:4318'";
+        for can_export in [true, false] {
+            let refused = outcome(&[], file, can_export).unwrap_err();
+            assert!(refused.contains("mainstay.toml:1: the value "), "{refused}");
+            assert!(!refused.contains("hunter2"), "{refused}");
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Logs and traces: [`style`] (how a line looks) → [`text`] or [`json`] → standard error, with
+//! Logs and traces: [`style`] (how a line looks) → [`text`] or [`json`] → [`lines`] → standard error, with
 //! [`panic`](mod@panic) for what should never happen. With the `otel` feature, traces also go to a
 //! collector.
 
 pub mod json;
+pub mod lines;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod panic;
@@ -11,7 +12,7 @@ pub mod text;
 mod time;
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mainstay_base::Clock;
@@ -23,11 +24,18 @@ use tracing_subscriber::{EnvFilter, Layer, Registry};
 use crate::config::environment::Screen;
 use crate::config::{Config, log};
 use json::JsonLines;
+use lines::Lines;
 use style::Style;
 use time::ClockTime;
 
 /// How long the last traces may take to leave when the program ends.
 pub const FLUSH: Duration = Duration::from_secs(2);
+
+/// How long the last log lines may take to leave when the program ends.
+pub const LOG_FLUSH: Duration = Duration::from_secs(1);
+
+/// The log of the process, for [`flush_log`].
+static LOG: OnceLock<Lines> = OnceLock::new();
 
 /// A part of the subscriber.
 pub type BoxedLayer = Box<dyn Layer<Registry> + Send + Sync>;
@@ -38,6 +46,9 @@ pub enum TelemetryError {
     /// The directives were refused.
     #[error("log.level {0}")]
     Level(crate::config::problem::Reason),
+    /// The thread that writes the log did not start.
+    #[error("the log can't be written; check the limits on threads")]
+    Thread(#[source] io::Error),
     /// Somebody was first.
     #[error("logging is already set up in this process; start it once")]
     AlreadySet,
@@ -52,7 +63,7 @@ pub enum TelemetryError {
     },
 }
 
-/// Keeps the telemetry of the process until it ends.
+/// Keeps the telemetry of the process until it ends. Dropped, also by a panic, it flushes the log.
 #[derive(Debug)]
 #[must_use = "stop it when the program ends, or the last traces are lost"]
 pub struct Telemetry {
@@ -61,12 +72,26 @@ pub struct Telemetry {
 }
 
 impl Telemetry {
-    /// Sends what still waits, within [`FLUSH`]. Call it outside the runtime.
+    /// Sends what still waits, within [`FLUSH`] and [`LOG_FLUSH`]. Call it outside the runtime.
     pub fn stop(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
         #[cfg(feature = "otel")]
-        if let Some(exporter) = self.exporter {
+        if let Some(exporter) = self.exporter.take() {
             exporter.stop();
         }
+        flush_log(LOG_FLUSH);
+    }
+}
+
+/// Waits until the log of the process is written, for at most `limit`.
+pub fn flush_log(limit: Duration) {
+    if let Some(lines) = LOG.get() {
+        lines.flush(limit);
     }
 }
 
@@ -82,7 +107,7 @@ pub fn install(
     let style = Style::choose(config.log.format, screen);
     let filter = log::filter(&config.log.level).map_err(TelemetryError::Level)?;
     #[cfg_attr(not(feature = "otel"), expect(unused_mut, reason = "traces are one more layer"))]
-    let mut layers = vec![log_layer(style, clock, io::stderr)];
+    let mut layers = vec![log_layer(style, clock, log()?)];
     #[cfg(feature = "otel")]
     let exporter = config.telemetry.otlp_endpoint.as_deref().map(otel::start).transpose()?;
     #[cfg(feature = "otel")]
@@ -94,6 +119,16 @@ pub fn install(
         #[cfg(feature = "otel")]
         exporter,
     })
+}
+
+/// The way to standard error, made once for the process.
+fn log() -> Result<Lines, TelemetryError> {
+    let lines = Lines::start(io::stderr(), |dropped| {
+        tracing::warn!(dropped, "{dropped} log lines were dropped: nobody read them in time");
+    })
+    .map_err(TelemetryError::Thread)?;
+    LOG.set(lines.clone()).map_err(|_| TelemetryError::AlreadySet)?;
+    Ok(lines)
 }
 
 /// What receives spans and events: the layers behind the filter.

@@ -50,6 +50,20 @@ fn a_data_folder_that_cannot_be_written() {
 }
 
 #[test]
+fn an_address_with_a_password_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flag, value) in [
+        ("--public-url", "https://u:hunter2@h"),
+        ("--database", "postgres://u@h/d?pasword=hunter2"),
+    ] {
+        let arguments = ["serve", "--listen", "127.0.0.1:0", flag, value];
+        refused(folder.path(), &arguments, &[flag, "the value"]);
+        let (_, _, error) = run(folder.path(), &arguments);
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
 fn an_unreachable_postgres() {
     let folder = tempfile::tempdir().unwrap();
     let database = "postgres://anna:hunter2@127.0.0.1:1/ledger";

@@ -10,6 +10,7 @@ mod bad_input;
 mod client;
 mod data;
 mod exits;
+mod logs;
 mod metrics;
 mod process;
 mod signals;

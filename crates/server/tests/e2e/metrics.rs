@@ -28,6 +28,7 @@ fn every_metric_has_help_a_type_and_a_name_by_the_rules() {
         "mainstay_build_info",
         "mainstay_http_request_duration_seconds_bucket",
         "mainstay_http_requests_total",
+        "mainstay_log_lines_dropped_total",
         "mainstay_runtime_tasks",
         "mainstay_store_connections",
         "mainstay_store_statement_duration_seconds_bucket",

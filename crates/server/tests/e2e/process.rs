@@ -32,7 +32,14 @@ impl Server {
     }
 
     /// The same with a command of the test's own.
-    pub(crate) fn spawn(mut command: Command) -> Self {
+    pub(crate) fn spawn(command: Command) -> Self {
+        let mut server = Self::spawn_unready(command);
+        server.address = server.await_logged(address_in);
+        server
+    }
+
+    /// The same, without waiting until it is ready.
+    pub(crate) fn spawn_unready(mut command: Command) -> Self {
         let mut child =
             command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");
         let log = Arc::new(Mutex::new(Vec::new()));
@@ -43,9 +50,7 @@ impl Server {
                 written.lock().unwrap().push(line);
             }
         });
-        let mut server = Self { child, log, address: String::new() };
-        server.address = server.await_address();
-        server
+        Self { child, log, address: String::new() }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -68,9 +73,7 @@ impl Server {
 
     /// Sends a signal such as `TERM`.
     pub(crate) fn signal(&self, name: &str) {
-        let status =
-            Command::new("kill").args([&format!("-{name}"), &self.id().to_string()]).status();
-        assert!(status.unwrap().success());
+        send_signal(self.id(), name);
     }
 
     /// Waits for its end, which must come.
@@ -91,11 +94,12 @@ impl Server {
         assert_eq!(self.wait().code(), Some(0), "{:#?}", self.log());
     }
 
-    fn await_address(&mut self) -> String {
+    /// Waits for a line in which `find` finds something.
+    pub(crate) fn await_logged<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> T {
         let began = Instant::now();
         loop {
-            if let Some(address) = self.log().iter().find_map(|line| address_in(line)) {
-                return address;
+            if let Some(found) = self.log().iter().find_map(|line| find(line)) {
+                return found;
             }
             let ended = self.child.try_wait().unwrap();
             assert!(ended.is_none(), "it ended instead of serving: {ended:?} {:#?}", self.log());
@@ -110,6 +114,12 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends a signal such as `TERM` to a process that the test started.
+pub(crate) fn send_signal(id: u32, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &id.to_string()]).status();
+    assert!(status.unwrap().success());
 }
 
 /// The binary in `folder`, with an environment of its own.

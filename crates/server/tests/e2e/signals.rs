@@ -6,7 +6,7 @@ use mainstay_store::Dialect;
 use mainstay_testkit::{SlowProxy, TestDatabase};
 
 use crate::client::{connect, get};
-use crate::process::Server;
+use crate::process::{Server, mainstay};
 
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -55,6 +55,25 @@ async fn the_second_signal_ends_at_once_and_says_which() {
         server.signal(signal);
         assert_eq!(server.wait().code(), Some(code));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_waits_for_the_database_stops_well_and_soon() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let proxy = SlowProxy::before(database.server_address(), Duration::ZERO).await;
+    let mainstay_store::Target::Postgres { url } = database.through(proxy.address()) else {
+        panic!("a proxy stands before PostgreSQL only");
+    };
+    proxy.freeze();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = mainstay(folder.path());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--database", url.expose()]);
+    let mut server = Server::spawn_unready(command);
+    server.await_logged(|line| line.contains("opening the database").then_some(()));
+    let asked = Instant::now();
+    server.signal("TERM");
+    assert_eq!(server.wait().code(), Some(0), "{:#?}", server.log());
+    assert!(asked.elapsed() < GRACE / 2, "{:?}", asked.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
