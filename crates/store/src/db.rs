@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use mainstay_base::{Clock, Moment, Timestamp};
 use sqlx::pool::PoolConnection;
@@ -26,7 +27,7 @@ pub struct Db {
 
 struct Shared {
     pools: Pools,
-    /// Writes: one on SQLite, all connections but one on PostgreSQL.
+    /// Writes: one on SQLite, about half of the connections on PostgreSQL.
     writers: Gate,
     /// Read transactions.
     readers: Gate,
@@ -39,6 +40,18 @@ struct Shared {
 pub(crate) enum Pools {
     Sqlite { writer: SqlitePool, readers: SqlitePool },
     Postgres { pool: PgPool },
+}
+
+impl Pools {
+    /// Whether every connection there may be is in use: the database answers, but others are first.
+    fn are_full(&self) -> bool {
+        match self {
+            Self::Sqlite { .. } => true,
+            Self::Postgres { pool } => {
+                pool.num_idle() == 0 && pool.size() >= pool.options().get_max_connections()
+            }
+        }
+    }
 }
 
 /// A connection that goes back to its pool with this value.
@@ -71,6 +84,9 @@ impl Mode {
     }
 }
 
+/// The longest that closing waits for what is under way.
+const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+
 const PING: Sql = Sql::same("store.ping", "SELECT 1 AS one");
 
 impl Db {
@@ -80,16 +96,15 @@ impl Db {
     /// # Errors
     /// A [`StoreError`] that says what to do.
     pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
-        let (pools, writers) = match &options.target {
-            Target::Sqlite { path } => (sqlite::open(path, &options).await?, 1),
-            Target::Postgres { url } => {
-                (postgres::open(url, &options).await?, options.connections.saturating_sub(1).max(1))
-            }
+        let pools = match &options.target {
+            Target::Sqlite { path } => sqlite::open(path, &options).await?,
+            Target::Postgres { url } => postgres::open(url, &options).await?,
         };
+        let (writers, readers) = shares(&options);
         let shared = Shared {
             pools,
             writers: Gate::new(writers, options.wait),
-            readers: Gate::new(options.connections, options.wait),
+            readers: Gate::new(readers, options.wait),
             options,
             shift: AtomicI64::new(0),
         };
@@ -107,6 +122,10 @@ impl Db {
     /// Runs `work` in a write transaction. `Ok` commits, `Err` rolls back, and so does dropping
     /// the future; once the commit has begun, it is finished whoever waits for it.
     ///
+    /// On SQLite writes come one after the other. On PostgreSQL they run side by side (READ
+    /// COMMITTED): what was read before it is written must be locked (`SELECT … FOR UPDATE` in a
+    /// [`Sql::pair`]) or be changed in one statement (`SET n = n + 1`, `ON CONFLICT`).
+    ///
     /// # Errors
     /// What `work` returns, or why the transaction could not begin or commit.
     pub async fn write<T, E, F>(&self, work: F) -> Result<T, E>
@@ -117,7 +136,7 @@ impl Db {
         let mut watch = Watch::start(self);
         let mut tx = Tx::new(self.begin(Mode::Write).await?);
         let result = self.shared.writers.inside(work(&mut tx)).await?;
-        tx.commit().await?;
+        tx.commit().await.inspect_err(measure::count_error)?;
         watch.committed = true;
         Ok(result)
     }
@@ -205,16 +224,22 @@ impl Db {
         self.shared.shift.store(millis, Ordering::Relaxed);
     }
 
-    /// Lets the writes in flight finish (bounded) and closes every connection.
+    /// Lets nobody in any more, gives the writes in flight [`CLOSE_LIMIT`] to finish, and closes
+    /// every connection. What is not done by then is rolled back when the process ends.
     pub async fn close(&self) {
-        self.shared.writers.close().await;
-        self.shared.readers.close().await;
-        match &self.shared.pools {
-            Pools::Sqlite { writer, readers } => {
-                readers.close().await;
-                writer.close().await;
+        let closing = async {
+            self.shared.writers.close().await;
+            self.shared.readers.close().await;
+            match &self.shared.pools {
+                Pools::Sqlite { writer, readers } => {
+                    readers.close().await;
+                    writer.close().await;
+                }
+                Pools::Postgres { pool } => pool.close().await,
             }
-            Pools::Postgres { pool } => pool.close().await,
+        };
+        if tokio::time::timeout(CLOSE_LIMIT, closing).await.is_err() {
+            tracing::warn!("a transaction was still open when the database was closed");
         }
     }
 
@@ -273,6 +298,7 @@ impl Shared {
         let dialect = self.options.target.dialect();
         let waited = self.options.wait;
         outcome.map_err(|error| match (error, dialect) {
+            (sqlx::Error::PoolTimedOut, _) if self.pools.are_full() => StoreError::Busy { waited },
             (sqlx::Error::PoolTimedOut, Dialect::Sqlite) => StoreError::Busy { waited },
             (sqlx::Error::PoolTimedOut, Dialect::Postgres) => StoreError::Unreachable {
                 database: dialect.name().to_owned(),
@@ -289,6 +315,19 @@ impl Shared {
                 sorted => sorted,
             },
         })
+    }
+}
+
+/// How many write and read transactions may be open at once. Together they leave a connection for
+/// single statements, so that neither kind can starve the readiness check.
+fn shares(options: &StoreOptions) -> (u32, u32) {
+    match options.target.dialect() {
+        Dialect::Sqlite => (1, sqlite::readers(options).saturating_sub(1).max(1)),
+        Dialect::Postgres => {
+            let shared = options.connections.saturating_sub(1);
+            let readers = (shared / 2).max(1);
+            (shared.saturating_sub(readers).max(1), readers)
+        }
     }
 }
 

@@ -117,6 +117,16 @@ pub enum StoreError {
         /// How long was waited.
         waited: Duration,
     },
+    /// The database can't do it now, whatever is asked: no room, no memory, no time.
+    #[error("{} could not do `{statement}` now: {reason}; look at its disk, memory and load, then try again", dialect.name())]
+    Environment {
+        /// Which database.
+        dialect: Dialect,
+        /// The statement.
+        statement: &'static str,
+        /// What the database said.
+        reason: String,
+    },
     /// Two transactions stood in each other's way and this one was ended.
     #[error("the transaction met another one in `{statement}` and was ended; try again")]
     Conflict {
@@ -139,6 +149,14 @@ pub enum StoreError {
         /// What the driver said.
         #[source]
         cause: Cause,
+    },
+    /// A number that is none reached the store: PostgreSQL would keep it, SQLite make it NULL.
+    #[error("NaN was given to `{statement}` at ${position}; check the number where it is made")]
+    NotANumber {
+        /// The statement.
+        statement: &'static str,
+        /// The placeholder's number.
+        position: usize,
     },
     /// A text with NUL reached the store.
     #[error(
@@ -213,7 +231,13 @@ impl StoreError {
     /// Whether the same call may succeed a little later.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Busy { .. } | Self::Conflict { .. })
+        matches!(
+            self,
+            Self::Unreachable { .. }
+                | Self::Busy { .. }
+                | Self::Conflict { .. }
+                | Self::Environment { .. }
+        )
     }
 
     /// A short, stable word for metrics.
@@ -230,11 +254,13 @@ impl StoreError {
             Self::ChangedMigration { .. } | Self::Migration { .. } => "migration",
             Self::Unsuitable { .. } => "unsuitable",
             Self::Busy { .. } => "busy",
+            Self::Environment { .. } => "environment",
             Self::Conflict { .. } => "conflict",
             Self::NestedWrite => "nested_write",
             Self::Poisoned => "poisoned",
             Self::CommitUnknown { .. } => "commit_unknown",
             Self::NulInText { .. } => "nul_in_text",
+            Self::NotANumber { .. } => "not_a_number",
             Self::Unique { .. } => "unique",
             Self::Reference { .. } => "reference",
             Self::Check { .. } => "check",
@@ -243,6 +269,25 @@ impl StoreError {
             Self::Column { .. } => "column",
             Self::Closed => "closed",
             Self::Statement { .. } => "statement",
+        }
+    }
+
+    /// Sorts a driver's error of a COMMIT. Only what the database says of the data or of other
+    /// transactions is sure not to have happened: a server that is stopped may have committed first.
+    pub(crate) fn of_commit(dialect: Dialect, error: sqlx::Error) -> Self {
+        let code = error
+            .as_database_error()
+            .and_then(sqlx::error::DatabaseError::code)
+            .unwrap_or_default();
+        let definite = ["22", "23", "40", "55"].iter().any(|class| code.starts_with(class));
+        let is_definite = match dialect {
+            Dialect::Sqlite => error.as_database_error().is_some(),
+            Dialect::Postgres => definite,
+        };
+        if is_definite {
+            Self::of_statement(dialect, "commit", error)
+        } else {
+            Self::CommitUnknown { cause: Box::new(error) }
         }
     }
 
@@ -256,6 +301,10 @@ impl StoreError {
         match &error {
             sqlx::Error::PoolClosed => return Self::Closed,
             sqlx::Error::RowNotFound => return Self::NoRow { statement },
+            sqlx::Error::WorkerCrashed => {
+                let reason = "the connection's worker ended".to_owned();
+                return Self::Environment { dialect, statement, reason };
+            }
             sqlx::Error::Io(io) => {
                 return Self::Unreachable {
                     database: dialect.name().to_owned(),
@@ -289,8 +338,9 @@ const GRANT: &str = "give this user the right (on PostgreSQL: GRANT CREATE, USAG
 const PRIMARY: &str = "use a database that takes writes: the primary, not a standby";
 
 /// PostgreSQL: 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57P01–57P03 the
-/// server is going down or coming up, 53300 too many connections, 42501 no right, 25006 read only.
-/// SQLite: the low byte 5 is busy, 6 locked, 8 read only.
+/// server is going down or coming up, 08 the connection, 53300 too many connections, 53 and 58 no
+/// room or memory, 57014 and 25P03 out of time, 42501 no right, 25006 read only. SQLite: the low byte
+/// 5 is busy, 6 locked, 7 no memory, 8 read only, 10 I/O error, 13 full, 14 can't open.
 fn of_code(
     dialect: Dialect,
     statement: &'static str,
@@ -300,22 +350,56 @@ fn of_code(
         let reason = error.message().to_owned();
         StoreError::Denied { dialect, statement, reason, cure }
     };
+    let environment = || {
+        let reason = error.message().to_owned();
+        StoreError::Environment { dialect, statement, reason }
+    };
+    let unreachable = || StoreError::Unreachable {
+        database: dialect.name().to_owned(),
+        reason: error.message().to_owned(),
+    };
     let code = error.code()?;
     match dialect {
         Dialect::Postgres => match &*code {
             "40001" | "40P01" | "55P03" => Some(StoreError::Conflict { statement }),
-            "57P01" | "57P02" | "57P03" | "53300" => Some(StoreError::Unreachable {
-                database: dialect.name().to_owned(),
-                reason: error.message().to_owned(),
-            }),
+            "57P01" | "57P02" | "57P03" | "53300" => Some(unreachable()),
             "42501" => Some(denied(GRANT)),
             "25006" => Some(denied(PRIMARY)),
+            "57014" | "25P03" => Some(environment()),
+            other if other.starts_with("53") || other.starts_with("58") => Some(environment()),
+            other if other.starts_with("08") => Some(unreachable()),
             _ => None,
         },
         Dialect::Sqlite => match code.parse::<u32>().map(|full| full & 0xff) {
             Ok(5 | 6) => Some(StoreError::Conflict { statement }),
+            Ok(7 | 10 | 13 | 14) => Some(environment()),
             Ok(8) => Some(denied("give this user the right to write the file and its folder")),
             _ => None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_pass_by_itself_is_transient() {
+        let statement = "test";
+        let reason = String::new;
+        let dialect = Dialect::Sqlite;
+        for (error, transient) in [
+            (StoreError::Unreachable { database: reason(), reason: reason() }, true),
+            (StoreError::Busy { waited: Duration::ZERO }, true),
+            (StoreError::Conflict { statement }, true),
+            (StoreError::Environment { dialect, statement, reason: reason() }, true),
+            (StoreError::Unique { statement }, false),
+            (StoreError::NulInText { statement, position: 1 }, false),
+            (StoreError::CommitUnknown { cause: "lost".into() }, false),
+            (StoreError::Poisoned, false),
+            (StoreError::Closed, false),
+        ] {
+            assert_eq!(error.is_transient(), transient, "{error}");
+        }
     }
 }

@@ -44,10 +44,10 @@ impl Gate {
         INSIDE.scope(self.identity(), work).await
     }
 
-    /// Lets nobody in any more, and waits (bounded) until everybody is out.
+    /// Waits (bounded) until everybody is out, and lets nobody in any more.
     pub(crate) async fn close(&self) {
         let everybody_out = self.permits.acquire_many(self.size);
-        // Whoever is still inside after the wait is cut off by the closing pool.
+        // Whoever is still inside after the wait is rolled back with its connection.
         let _ = tokio::time::timeout(self.wait, everybody_out).await;
         self.permits.close();
     }

@@ -45,11 +45,16 @@ pub(crate) async fn open(path: &Path, options: &StoreOptions) -> Result<Pools, S
     found.refuse_newer()?;
     let connect = || connect_writer(path, options.wait, found.is_fresh);
     let writer = patiently(options.wait, connect).await.map_err(|error| unopened(path, &error))?;
-    let readers = SqlitePoolOptions::new()
-        .max_connections(options.connections.saturating_sub(1).clamp(1, MAX_READERS))
+    let reader_pool = SqlitePoolOptions::new()
+        .max_connections(readers(options))
         .acquire_timeout(options.wait)
         .connect_lazy_with(reader_options(path));
-    Ok(Pools::Sqlite { writer, readers })
+    Ok(Pools::Sqlite { writer, readers: reader_pool })
+}
+
+/// How many connections read: all but the writer's, up to a bound.
+pub(crate) fn readers(options: &StoreOptions) -> u32 {
+    options.connections.saturating_sub(1).clamp(1, MAX_READERS)
 }
 
 /// A connection that only looks, for checks and copies. The file must be there.

@@ -54,7 +54,7 @@ pub(crate) async fn execute(
 ) -> Result<u64, StoreError> {
     let dialect = connection.dialect();
     measure::statement(clock, sql, async {
-        refuse_nul(sql, values)?;
+        refuse_unfit(sql, values)?;
         let touched = match connection {
             Connection::Sqlite(sqlite) => {
                 let query = bound!(sqlx::Sqlite, dialect, sql, values);
@@ -79,7 +79,7 @@ pub(crate) async fn fetch_all(
 ) -> Result<Vec<Row>, StoreError> {
     let dialect = connection.dialect();
     measure::statement(clock, sql, async {
-        refuse_nul(sql, values)?;
+        refuse_unfit(sql, values)?;
         let mut rows = Vec::new();
         let mut stream = match connection {
             Connection::Sqlite(sqlite) => bound!(sqlx::Sqlite, dialect, sql, values)
@@ -111,7 +111,7 @@ pub(crate) async fn fetch_optional(
 ) -> Result<Option<Row>, StoreError> {
     let dialect = connection.dialect();
     measure::statement(clock, sql, async {
-        refuse_nul(sql, values)?;
+        refuse_unfit(sql, values)?;
         let row = match connection {
             Connection::Sqlite(sqlite) => {
                 let query = bound!(sqlx::Sqlite, dialect, sql, values);
@@ -128,17 +128,17 @@ pub(crate) async fn fetch_optional(
     .await
 }
 
-/// SQLite would keep a NUL and PostgreSQL refuse it: both refuse it here, in the same words.
-fn refuse_nul(sql: &Sql, values: &[Value<'_>]) -> Result<(), StoreError> {
-    let found = values.iter().position(|value| value.as_text().is_some_and(has_nul));
-    match found {
-        Some(index) => {
-            Err(StoreError::NulInText { statement: sql.name(), position: index.saturating_add(1) })
+/// What the two databases would keep differently, both refuse here, in the same words: SQLite keeps
+/// a NUL and PostgreSQL does not; PostgreSQL keeps NaN and SQLite makes it NULL.
+fn refuse_unfit(sql: &Sql, values: &[Value<'_>]) -> Result<(), StoreError> {
+    let statement = sql.name();
+    for (value, position) in values.iter().zip(1..) {
+        if value.as_text().is_some_and(|text| text.contains('\0')) {
+            return Err(StoreError::NulInText { statement, position });
         }
-        None => Ok(()),
+        if matches!(value, Value::Real(Some(real)) if real.is_nan()) {
+            return Err(StoreError::NotANumber { statement, position });
+        }
     }
-}
-
-fn has_nul(text: &str) -> bool {
-    text.contains('\0')
+    Ok(())
 }

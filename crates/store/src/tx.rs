@@ -24,10 +24,10 @@ pub struct Snapshot {
     clock: Arc<dyn Clock>,
     /// Added to the database's clock on PostgreSQL, so that tests can move it.
     shift: i64,
-    /// A statement failed. PostgreSQL then turns COMMIT into ROLLBACK without a word, and SQLite
-    /// does not: both are made to refuse.
+    /// A statement failed or was given up half way. PostgreSQL then turns COMMIT into ROLLBACK
+    /// without a word, and SQLite does not: both are made to refuse.
     failed: bool,
-    _permit: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 }
 
 /// A write transaction. What its closure returns decides: `Ok` commits, `Err` rolls back.
@@ -51,7 +51,7 @@ impl Snapshot {
         shift: i64,
         permit: OwnedSemaphorePermit,
     ) -> Self {
-        Self { inner, clock, shift, failed: false, _permit: permit }
+        Self { inner, clock, shift, failed: false, permit }
     }
 
     /// Which database speaks.
@@ -119,6 +119,8 @@ impl Snapshot {
         if self.failed {
             return Err(StoreError::Poisoned);
         }
+        // Until the statement has ended well: a caller that stops waiting for it must not commit.
+        self.failed = true;
         Ok(match &mut self.inner {
             Inner::Sqlite(transaction) => Connection::Sqlite(transaction),
             Inner::Postgres(transaction) => Connection::Postgres(transaction),
@@ -126,11 +128,12 @@ impl Snapshot {
     }
 
     fn note<T>(&mut self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
-        self.failed |= outcome.is_err();
+        self.failed = outcome.is_err();
         outcome
     }
 
-    async fn finish(self) -> Result<(), StoreError> {
+    /// Commits, and gives the permit back for whoever still has to ring under it.
+    async fn finish(self) -> Result<OwnedSemaphorePermit, StoreError> {
         if self.failed {
             return Err(StoreError::Poisoned);
         }
@@ -139,10 +142,8 @@ impl Snapshot {
             Inner::Sqlite(transaction) => transaction.commit().await,
             Inner::Postgres(transaction) => transaction.commit().await,
         };
-        committed.map_err(|error| match error {
-            sqlx::Error::Database(_) => StoreError::of_statement(dialect, "commit", error),
-            lost => StoreError::CommitUnknown { cause: Box::new(lost) },
-        })
+        committed.map_err(|error| StoreError::of_commit(dialect, error))?;
+        Ok(self.permit)
     }
 }
 
@@ -185,7 +186,7 @@ impl Tx {
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
         let committing = tokio::spawn(async move {
             let Self { snapshot, after_commit } = self;
-            snapshot.finish().await?;
+            let _permit = snapshot.finish().await?;
             for ring in after_commit {
                 // The write is committed whatever its bell does, and the next bell must ring too.
                 if catch_unwind(AssertUnwindSafe(ring)).is_err() {
@@ -194,7 +195,10 @@ impl Tx {
             }
             Ok(())
         });
-        committing.await.unwrap_or(Err(StoreError::Closed))
+        // A task that was ended from outside may have committed before.
+        committing
+            .await
+            .unwrap_or_else(|lost| Err(StoreError::CommitUnknown { cause: Box::new(lost) }))
     }
 }
 

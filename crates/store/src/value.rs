@@ -3,7 +3,7 @@
 use mainstay_base::{BoundedText, Id, Timestamp};
 
 /// A value for a placeholder (`$1`, `$2`, …), or the typed absence of one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub enum Value<'a> {
     /// A whole number, a time in ms, or a bool as 0/1.
     Int(Option<i64>),
@@ -15,6 +15,18 @@ pub enum Value<'a> {
     OwnedText(String),
     /// Raw bytes.
     Bytes(Option<&'a [u8]>),
+}
+
+impl std::fmt::Debug for Value<'_> {
+    /// A value may be anything, a secret too: only its type is printed.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Int(_) => "Int",
+            Self::Real(_) => "Real",
+            Self::Text(_) | Self::OwnedText(_) => "Text",
+            Self::Bytes(_) => "Bytes",
+        })
+    }
 }
 
 impl Value<'_> {

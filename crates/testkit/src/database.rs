@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use mainstay_base::{Clock, Secret, SystemClock};
+use mainstay_base::{Clock, IdSource, Secret, SystemClock, SystemRng};
 use mainstay_store::{Db, Dialect, StoreOptions, Target, migrate, testing};
 use tempfile::TempDir;
 
@@ -186,8 +185,8 @@ fn server() -> String {
     })
 }
 
+/// Unlike any other, also of a test that was killed before it could drop its own.
 fn fresh_name() -> String {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("mainstay_test_{}_{count}", std::process::id())
+    let ids = IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng));
+    format!("mainstay_test_{}", ids.next().to_string().replace('-', "_"))
 }

@@ -198,3 +198,33 @@ async fn two_backups_to_one_name_at_once_give_one_whole_file() {
     restore(&target, restored.path(), NOW).await.unwrap();
     assert_eq!(count(&restored.open().await).await.unwrap(), 50);
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_backup_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let database = database_with(1).await;
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("copy.db");
+    backup(database.path(), &target).await.unwrap();
+    assert_eq!(std::fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_backup_that_is_newer_than_the_binary_is_refused() {
+    const FUTURE: mainstay_store::Sql = mainstay_store::Sql::same(
+        "test.future",
+        "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (9999, 'future', 'x', 0)",
+    );
+    let newer = database_with(1).await;
+    let db = newer.open().await;
+    db.write(async |tx| tx.execute(&FUTURE, &[]).await).await.unwrap();
+    db.close().await;
+    let database = database_with(2).await;
+    let outcome = restore(newer.path(), database.path(), NOW).await;
+    assert!(
+        matches!(outcome, Err(BackupError::Store(StoreError::Newer { found: 9999, .. }))),
+        "{outcome:?}"
+    );
+    assert_eq!(count(&database.open().await).await.unwrap(), 2);
+}

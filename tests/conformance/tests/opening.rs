@@ -94,3 +94,37 @@ async fn a_wrong_password_is_told_from_a_missing_server() {
     let sentence = refused.to_string();
     assert!(sentence.contains("password authentication failed"), "{sentence}");
 }
+
+#[tokio::test]
+async fn sqlite_keeps_what_is_announced_through_a_power_loss() {
+    use mainstay_store::Sql;
+    const SYNCHRONOUS: Sql = Sql::same("test.synchronous", "PRAGMA synchronous");
+    const JOURNAL: Sql = Sql::same("test.journal", "PRAGMA journal_mode");
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let db = database.open().await;
+    let (full, wal) = db
+        .write(async |tx| {
+            let full: i64 = tx.fetch_one(&SYNCHRONOUS, &[]).await?.get("synchronous")?;
+            let wal: String = tx.fetch_one(&JOURNAL, &[]).await?.get("journal_mode")?;
+            Ok::<_, StoreError>((full, wal))
+        })
+        .await
+        .unwrap();
+    assert_eq!((full, wal.as_str()), (2, "wal"));
+}
+
+#[tokio::test]
+async fn every_postgres_session_has_its_bounds() {
+    use mainstay_store::Sql;
+    const BOUNDS: Sql = Sql::same(
+        "test.bounds",
+        "SELECT current_setting('idle_in_transaction_session_timeout') AS idle,
+                current_setting('statement_timeout') AS statement,
+                current_setting('lock_timeout') AS lock",
+    );
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let db = database.open().await;
+    let row = db.fetch_one(&BOUNDS, &[]).await.unwrap();
+    let bounds = ["idle", "statement", "lock"].map(|name| row.get::<String>(name).unwrap());
+    assert_eq!(bounds, ["30s", "30s", "5s"]);
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use mainstay_base::{Clock as _, SystemClock};
 use mainstay_conformance_tests::{COUNT, INSERT, count, create, insert};
-use mainstay_store::{Db, Dialect, StoreError, values};
+use mainstay_store::{Db, Dialect, Sql, StoreError, values};
 use mainstay_testkit::{FakeClock, each_database};
 
 const SHORT: Duration = Duration::from_millis(50);
@@ -48,11 +48,61 @@ each_database! {
     async fn nothing_runs_in_a_failed_transaction(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();
+        let mut inside = None;
         let after: Result<(), StoreError> = db.write(async |tx| {
             let _ = tx.execute(&INSERT, values![1_i64, "a\0", None::<i64>]).await;
-            tx.fetch_all(&COUNT, &[]).await.map(drop)
+            inside = Some(tx.fetch_all(&COUNT, &[]).await.map(drop));
+            Ok(())
         }).await;
+        assert!(matches!(inside, Some(Err(StoreError::Poisoned))), "{inside:?}");
         assert!(matches!(after, Err(StoreError::Poisoned)));
+    }
+
+    async fn a_statement_that_was_given_up_is_not_committed(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let given_up: Result<(), StoreError> = db.write(async |tx| {
+            let row = values![1_i64, "a", None::<i64>];
+            let dropped = mainstay_testkit::drop_at_await(0, tx.execute(&INSERT, row)).await;
+            assert!(dropped.is_none(), "the statement was answered without waiting");
+            Ok(())
+        }).await;
+        assert!(matches!(given_up, Err(StoreError::Poisoned)), "{given_up:?}");
+        assert_eq!(count(&db).await.unwrap(), 0);
+    }
+
+    async fn a_read_transaction_takes_no_write(database: &TestDatabase) {
+        const SNEAK: Sql =
+            Sql::same("test.sneak", "INSERT INTO thing (id) VALUES (1) RETURNING id");
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let refused = db.snapshot(async |snapshot| snapshot.fetch_all(&SNEAK, &[]).await).await;
+        assert!(matches!(refused, Err(StoreError::Denied { .. })), "{refused:?}");
+        if db.dialect() == Dialect::Sqlite {
+            let refused = db.fetch_all(&SNEAK, &[]).await;
+            assert!(matches!(refused, Err(StoreError::Denied { .. })), "{refused:?}");
+        }
+        assert_eq!(count(&db).await.unwrap(), 0);
+    }
+
+    async fn closing_is_bounded_even_when_somebody_stays_inside(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let (entered, waiting) = tokio::sync::oneshot::channel();
+        let staying = tokio::spawn({
+            let db = db.clone();
+            async move {
+                db.write(async |tx| {
+                    tx.execute(&INSERT, values![1_i64, "a", None::<i64>]).await?;
+                    let _ = entered.send(());
+                    std::future::pending::<Result<(), StoreError>>().await
+                }).await
+            }
+        });
+        waiting.await.unwrap();
+        let closing = tokio::time::timeout(Duration::from_secs(4), db.close()).await;
+        assert!(closing.is_ok(), "closing waits for ever");
+        staying.abort();
     }
 
     async fn the_bell_rings_once_after_the_commit(database: &TestDatabase) {

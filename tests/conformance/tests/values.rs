@@ -76,6 +76,16 @@ each_database! {
         insert(&db, 1, Some(&mainstay_base::replace_nul("a\0b"))).await.unwrap();
     }
 
+    async fn a_number_that_is_none_is_refused_alike(database: &TestDatabase) {
+        let db = database.open().await;
+        create(&db).await.unwrap();
+        let refused = db.write(async |tx| {
+            let row = values![1_i64, "a", None::<i64>, f64::NAN, None::<&[u8]>];
+            tx.execute(&WRITE_ALL, row).await
+        }).await.unwrap_err();
+        assert!(matches!(refused, StoreError::NotANumber { position: 4, .. }), "{refused}");
+    }
+
     async fn text_sorts_by_its_bytes_and_nulls_stand_where_they_are_told(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();

@@ -62,6 +62,18 @@ impl Server {
         self.log.lock().unwrap().clone()
     }
 
+    /// The first log line that holds `text`, which may still be on its way.
+    pub(crate) fn await_line(&self, text: &str) -> String {
+        let began = Instant::now();
+        loop {
+            if let Some(line) = self.log().into_iter().find(|line| line.contains(text)) {
+                return line;
+            }
+            assert!(began.elapsed() < PATIENCE, "no {text} in {:#?}", self.log());
+            std::thread::sleep(LOOK);
+        }
+    }
+
     /// The value of a field in the first log line that has it.
     pub(crate) fn logged(&self, field: &str) -> String {
         let found = self.log().iter().find_map(|line| {

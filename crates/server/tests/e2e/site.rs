@@ -69,7 +69,7 @@ fn every_error_below_api_is_json_with_a_request_id_that_the_log_has_too() {
     assert!(wrong.header("allow").unwrap().contains("GET"));
     let id = missing.header("x-request-id").unwrap();
     assert_eq!(missing.json()["request_id"], id);
-    let logged = server.log().into_iter().find(|line| line.contains(id)).unwrap();
+    let logged = server.await_line(id);
     assert!(logged.contains("\"route\":\"unmatched\""), "the template, not the path: {logged}");
 }
 
