@@ -85,7 +85,7 @@ impl Mode {
 }
 
 /// The longest that closing waits for what is under way.
-const CLOSE_LIMIT: Duration = Duration::from_secs(2);
+pub const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
 const PING: Sql = Sql::same("store.ping", "SELECT 1 AS one");
 
