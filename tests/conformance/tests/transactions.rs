@@ -61,9 +61,16 @@ each_database! {
     async fn a_statement_that_was_given_up_is_not_committed(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();
+        // Long enough that it can't be answered before it is given up.
+        const MANY: Sql = Sql::same(
+            "test.many",
+            "INSERT INTO thing (id)
+             WITH RECURSIVE series (n) AS (
+               SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < 500000
+             ) SELECT n FROM series",
+        );
         let given_up: Result<(), StoreError> = db.write(async |tx| {
-            let row = values![1_i64, "a", None::<i64>];
-            let dropped = mainstay_testkit::drop_at_await(0, tx.execute(&INSERT, row)).await;
+            let dropped = mainstay_testkit::drop_at_await(0, tx.execute(&MANY, &[])).await;
             assert!(dropped.is_none(), "the statement was answered without waiting");
             Ok(())
         }).await;
