@@ -171,12 +171,12 @@ where
 
 /// `None` is a file with tables and without our mark.
 async fn read_marks(connection: &mut SqliteConnection) -> Result<Option<Found>, sqlx::Error> {
-    let id = number(connection, "PRAGMA application_id").await?;
+    // In this order: whoever makes the file at the same moment marks it before its first table.
     let is_fresh = number(connection, "SELECT count(*) FROM sqlite_schema").await? == 0;
     if is_fresh {
         return Ok(Some(Found { is_fresh, version: 0 }));
     }
-    if id != APPLICATION_ID {
+    if number(connection, "PRAGMA application_id").await? != APPLICATION_ID {
         return Ok(None);
     }
     let migrated = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'";
