@@ -55,8 +55,8 @@ async fn compare_rates(binary: &Path) -> anyhow::Result<()> {
         our_costs.push(our.cpu_us);
         peer_costs.push(bare.cpu_us);
     }
-    print("http.healthz_ratio", median(cpu_ratios), "x")?;
-    print("http.healthz_wall_ratio", median(rate_ratios), "x")?;
+    print("http.healthz_ratio", median(rate_ratios), "x")?;
+    print("http.healthz_cpu_ratio", median(cpu_ratios), "x")?;
     print("http.healthz_cpu_us", median(our_costs), "us")?;
     print("hyper.bare_cpu_us", median(peer_costs), "us")?;
     Ok(())
