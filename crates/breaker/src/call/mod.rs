@@ -1,0 +1,152 @@
+//! Asynchronous calls: [`options`] say how long one may take and who may stop it, [`guarded`] is
+//! the call on its way, [`context`] is what the callee is handed.
+
+mod context;
+mod guarded;
+mod options;
+
+pub use context::CallContext;
+pub(crate) use guarded::{Ended, Guarded, Limits};
+pub use options::{CallOptions, Limited};
+
+use crate::breaker::Breaker;
+use crate::classify::Classify;
+use crate::error::CallError;
+use crate::hedge::Hedge;
+use crate::permit::Permit;
+
+impl<C> Breaker<C> {
+    /// Runs an asynchronous call, if it is let through when it is first polled. When it does not
+    /// end within the breaker's timeout it is dropped at once, so that its work stops.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), mainstay_breaker::ConfigError> {
+    /// use std::time::Duration;
+    /// use mainstay_breaker::{Breaker, CallError};
+    ///
+    /// let breaker = Breaker::builder("payments").timeout(Duration::from_secs(2)).build()?;
+    /// let paid = breaker.call(async { Ok::<_, std::io::Error>("paid") }).await;
+    /// match paid {
+    ///     Ok(text) => assert_eq!(text, "paid"),
+    ///     Err(CallError::Open { retry_after, .. }) => println!("not now, but after {retry_after:?}"),
+    ///     Err(CallError::Timeout { after }) => println!("nothing came within {after:?}"),
+    ///     Err(error) => println!("{error}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the call is refused or times out, or what the call itself returns.
+    ///
+    /// # Panics
+    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    #[inline]
+    pub async fn call<T, E, F>(&self, call: F) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+        C: Classify<T, E>,
+    {
+        let permit = match self.enter() {
+            Ok(permit) => permit,
+            Err(rejected) => return Err(CallError::open(self.core.name(), rejected)),
+        };
+        let settings = self.core.settings();
+        let limits = settings.timeout.map(|after| Limits::new(Some(after), None, &settings.clock));
+        let (ended, permit) = Guarded::new(permit, call, limits).await;
+        conclude(ended, permit, &self.classifier)
+    }
+
+    /// Runs an asynchronous call that is handed its deadline and its cancellation.
+    /// [`CallContext`] shows how it hands them on.
+    ///
+    /// # Errors
+    /// When the call is refused or times out, or what the call itself returns.
+    ///
+    /// # Panics
+    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    pub async fn call_with<T, E, F>(
+        &self,
+        call: impl FnOnce(CallContext) -> F,
+    ) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+        C: Classify<T, E>,
+    {
+        self.limited(CallOptions::default()).call_with(call).await
+    }
+
+    /// The same breaker with limits for one call.
+    pub fn limited(&self, options: CallOptions) -> Limited<'_, C> {
+        Limited::new(self, options)
+    }
+}
+
+impl<C> Hedge<'_, C> {
+    /// Runs one attempt, if it is let through. When another has the first result, this one is
+    /// dropped at once and [`CallError::Cancelled`] is its answer.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), mainstay_breaker::ConfigError> {
+    /// use mainstay_breaker::{Breaker, CallError};
+    ///
+    /// let breaker = Breaker::builder("search").build()?;
+    /// let hedge = breaker.hedge();
+    /// let slow = hedge.call(std::future::pending::<Result<&str, &str>>());
+    /// let quick = hedge.call(async { Ok::<_, &str>("found") });
+    /// let (slow, quick) = tokio::join!(slow, quick);
+    /// assert_eq!(quick, Ok("found"));
+    /// assert_eq!(slow, Err(CallError::Cancelled));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the attempt is refused, times out or is outrun, or what the call itself returns.
+    ///
+    /// # Panics
+    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    pub async fn call<T, E, F>(&self, call: F) -> Result<T, CallError<E>>
+    where
+        F: Future<Output = Result<T, E>>,
+        C: Classify<T, E>,
+    {
+        if self.is_decided() {
+            return Err(CallError::Cancelled);
+        }
+        let core = &self.breaker.core;
+        let permit = self.enter().map_err(|rejected| CallError::open(core.name(), rejected))?;
+        let settings = core.settings();
+        let outrun = Some(self.group.outrun.clone());
+        let limits = Limits::new(settings.timeout, outrun, &settings.clock);
+        let (ended, permit) = Guarded::new(permit, call, Some(limits)).await;
+        conclude(ended, permit, &self.breaker.classifier)
+    }
+}
+
+/// Settles a call that has ended, and tells its caller.
+#[inline]
+pub(crate) fn conclude<T, E, C: Classify<T, E>>(
+    ended: Ended<Result<T, E>>,
+    mut permit: Permit<'_>,
+    classifier: &C,
+) -> Result<T, CallError<E>> {
+    match ended {
+        Ended::Done(result) => {
+            // A classifier that panics could not judge the call: then it failed.
+            let verdict = permit.step(|| classifier.classify(&result));
+            permit.judge(verdict);
+            result.map_err(CallError::Inner)
+        }
+        Ended::TimedOut(after) => {
+            permit.timeout();
+            Err(CallError::Timeout { after })
+        }
+        Ended::Cancelled => {
+            permit.cancel();
+            Err(CallError::Cancelled)
+        }
+    }
+}

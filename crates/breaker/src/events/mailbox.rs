@@ -1,0 +1,85 @@
+//! Keeps events for somebody who reads them at their own pace.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use super::{Event, Subscription};
+
+/// How many unread events are kept. The oldest make room, and are counted as missed.
+pub const MAX_UNREAD: usize = 1_024;
+
+/// The events of a breaker since [`Breaker::subscribe`](crate::Breaker::subscribe).
+#[derive(Debug)]
+pub struct Events {
+    mailbox: Arc<Mailbox>,
+    _subscription: Subscription,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Mailbox {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    unread: VecDeque<Event>,
+    missed: u64,
+    reader: Option<Waker>,
+}
+
+impl Events {
+    pub(crate) fn new(mailbox: Arc<Mailbox>, subscription: Subscription) -> Self {
+        Self { mailbox, _subscription: subscription }
+    }
+
+    /// The next event, if there is one.
+    #[must_use]
+    pub fn try_next(&mut self) -> Option<Event> {
+        self.mailbox.inner().unread.pop_front()
+    }
+
+    /// Waits for the next event. Nothing is lost when the wait is given up.
+    pub async fn next(&mut self) -> Event {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// The next event, or a wake when there is one.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Event> {
+        let mut inner = self.mailbox.inner();
+        match inner.unread.pop_front() {
+            Some(event) => Poll::Ready(event),
+            None => {
+                inner.reader = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// How many events went unread because more than [`MAX_UNREAD`] waited.
+    #[must_use]
+    pub fn missed(&self) -> u64 {
+        self.mailbox.inner().missed
+    }
+}
+
+impl Mailbox {
+    pub(crate) fn put(&self, event: Event) {
+        let mut inner = self.inner();
+        if inner.unread.len() == MAX_UNREAD {
+            inner.unread.pop_front();
+            inner.missed += 1;
+        }
+        inner.unread.push_back(event);
+        let reader = inner.reader.take();
+        drop(inner);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,168 @@
+//! A call that was let through and has not ended.
+
+use std::fmt;
+use std::sync::Arc;
+use std::thread;
+
+use crate::core::{Core, Ticket};
+use crate::hedge::Group;
+use crate::state::{FailureKind, Outcome, Settled, Verdict};
+
+/// A call that was let through. Say how it ended; dropping it says that the caller went away, or,
+/// in a panic, that the call failed. Its slot is free again in any case.
+///
+/// ```
+/// use mainstay_breaker::{Breaker, Settled};
+///
+/// let breaker = Breaker::builder("payments").build()?;
+/// if let Ok(permit) = breaker.enter() {
+///     let answer: Result<&str, &str> = Ok("paid");
+///     let settled = if answer.is_ok() { permit.success() } else { permit.failure() };
+///     assert_eq!(settled, Settled::Counted);
+/// }
+/// # Ok::<(), mainstay_breaker::ConfigError>(())
+/// ```
+#[must_use = "dropping a permit says that the caller went away"]
+pub struct Permit<'a> {
+    core: Holder<'a>,
+    ticket: Ticket,
+    watch: Watch,
+}
+
+/// A borrowed breaker saves counting who holds it.
+enum Holder<'a> {
+    Borrowed(&'a Core),
+    Owned(Arc<Core>),
+    /// One of several that count once.
+    Hedged(&'a Core, Arc<Group>),
+}
+
+/// What it means when the permit is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watch {
+    /// The result is known: nothing.
+    Settled,
+    /// Whoever holds it watches nothing: the thread knows whether it panics.
+    Thread,
+    /// The call is not running: its caller went away.
+    Waiting,
+    /// The call is running: it panicked.
+    Running,
+}
+
+impl<'a> Permit<'a> {
+    #[inline]
+    pub(crate) fn borrowed(core: &'a Core, ticket: Ticket) -> Self {
+        Self { core: Holder::Borrowed(core), ticket, watch: Watch::Thread }
+    }
+
+    pub(crate) fn owned(core: Arc<Core>, ticket: Ticket) -> Permit<'static> {
+        Permit { core: Holder::Owned(core), ticket, watch: Watch::Thread }
+    }
+
+    pub(crate) fn hedged(core: &'a Core, ticket: Ticket, group: Arc<Group>) -> Self {
+        Self { core: Holder::Hedged(core, group), ticket, watch: Watch::Thread }
+    }
+
+    /// The call succeeded.
+    #[inline]
+    pub fn success(mut self) -> Settled {
+        self.watch = Watch::Settled;
+        match &self.core {
+            Holder::Borrowed(core) => core.succeed(self.ticket),
+            Holder::Owned(core) => core.succeed(self.ticket),
+            Holder::Hedged(..) => self.core.settle(self.ticket, Outcome::Success),
+        }
+    }
+
+    /// The call failed.
+    pub fn failure(self) -> Settled {
+        self.settle(Outcome::Failure(FailureKind::Error))
+    }
+
+    /// The call did not end in time.
+    pub fn timeout(self) -> Settled {
+        self.settle(Outcome::Failure(FailureKind::Timeout))
+    }
+
+    /// The call says nothing about the downstream, such as a request that was wrong.
+    pub fn ignore(self) -> Settled {
+        self.settle(Outcome::Ignored)
+    }
+
+    /// The caller went away. Dropping the permit says the same.
+    pub fn cancel(self) -> Settled {
+        self.settle(Outcome::Cancelled)
+    }
+
+    /// What a classifier said.
+    #[inline]
+    pub fn judge(self, verdict: Verdict) -> Settled {
+        match verdict {
+            Verdict::Success => self.success(),
+            Verdict::Failure => self.failure(),
+            Verdict::Ignore => self.ignore(),
+        }
+    }
+
+    /// Runs one step of the call: if it panics, the call has failed; if the permit is dropped
+    /// between two steps, its caller went away, whatever else panics.
+    #[inline]
+    pub(crate) fn step<T>(&mut self, step: impl FnOnce() -> T) -> T {
+        self.watch = Watch::Running;
+        let answer = step();
+        self.watch = Watch::Waiting;
+        answer
+    }
+
+    fn settle(mut self, outcome: Outcome) -> Settled {
+        self.watch = Watch::Settled;
+        self.core.settle(self.ticket, outcome)
+    }
+}
+
+impl Drop for Permit<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let panicked = match self.watch {
+            Watch::Settled => return,
+            Watch::Thread => thread::panicking(),
+            Watch::Waiting => false,
+            Watch::Running => true,
+        };
+        let outcome =
+            if panicked { Outcome::Failure(FailureKind::Panic) } else { Outcome::Cancelled };
+        self.core.settle(self.ticket, outcome);
+    }
+}
+
+impl Holder<'_> {
+    #[inline]
+    fn get(&self) -> &Core {
+        match self {
+            Self::Borrowed(core) | Self::Hedged(core, _) => core,
+            Self::Owned(core) => core,
+        }
+    }
+
+    /// Of several that count once, the first with a result counts; the others have gone away.
+    fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
+        if let Self::Hedged(core, group) = self
+            && outcome != Outcome::Cancelled
+            && !group.decide()
+        {
+            core.settle(ticket, Outcome::Cancelled);
+            return Settled::Outrun;
+        }
+        self.get().settle(ticket, outcome)
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Permit")
+            .field("breaker", self.core.get().name())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,309 @@
+//! A breaker for each key, within a bound. [`shelf`] keeps them in the order of their last use.
+
+mod shelf;
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::breaker::Breaker;
+use crate::classify::EveryError;
+use crate::config::{Builder, ConfigError, MAX_NAME, Problem, Settings};
+use crate::core::Core;
+use crate::moment::Moment;
+use shelf::{Shelf, Slot};
+
+/// Most keys that a registry can hold.
+pub const MAX_REGISTRY: usize = 1 << 24;
+
+/// How many that are in use are passed over in search of one that can go.
+const MAX_PASSED_OVER: usize = 64;
+/// How many that are idle go when a new one comes: the registry shrinks as it is used.
+const IDLE_PER_ARRIVAL: usize = 2;
+
+/// A breaker for each key: a host, a tenant, an endpoint. Clones are the same registry.
+///
+/// It holds at most `capacity` of them. One that has been idle for long goes when another comes,
+/// and when the registry is full the one whose last use is longest ago goes. A breaker stays as
+/// long as it is not closed, has a call in flight, or somebody holds it: nobody can make it forget
+/// that a downstream is broken by asking for many others.
+///
+/// ```
+/// use std::time::Duration;
+/// use mainstay_breaker::{Breaker, Breakers};
+///
+/// let hosts: Breakers<String> = Breakers::builder(Breaker::builder("hosts"))
+///     .capacity(1_000)
+///     .idle_for(Duration::from_secs(600))
+///     .named(|host: &String| format!("host {host}"))
+///     .build()?;
+/// let breaker = hosts.get("db.example")?;
+/// let answer = breaker.run(|| Ok::<_, std::io::Error>("pong"));
+/// assert_eq!(answer.ok(), Some("pong"));
+/// assert_eq!(breaker.name(), "host db.example");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Breakers<K, C = EveryError> {
+    inner: Arc<Inner<K, C>>,
+}
+
+struct Inner<K, C> {
+    settings: Arc<Settings>,
+    classifier: C,
+    capacity: usize,
+    idle_for: Duration,
+    name: Option<Naming<K>>,
+    hasher: RandomState,
+    shelf: Mutex<Shelf<K>>,
+}
+
+type Naming<K> = Box<dyn Fn(&K) -> String + Send + Sync>;
+
+/// Puts a registry together.
+#[must_use = "a builder does nothing until it builds"]
+pub struct BreakersBuilder<K, C = EveryError> {
+    template: Builder<C>,
+    capacity: usize,
+    idle_for: Duration,
+    name: Option<Naming<K>>,
+}
+
+/// A registry is full, and every breaker in it is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "the registry holds {capacity} circuit breakers, and none of them can go: give it more capacity, \
+     or drop handles that are not used"
+)]
+pub struct Full {
+    /// How many it can hold.
+    pub capacity: usize,
+}
+
+impl<K: Hash + Eq> Breakers<K> {
+    /// Puts a registry together whose breakers are all built as `template` says.
+    pub fn builder<C>(template: Builder<C>) -> BreakersBuilder<K, C> {
+        let idle_for = Duration::from_secs(3_600);
+        BreakersBuilder { template, capacity: 10_000, idle_for, name: None }
+    }
+}
+
+impl<K: Hash + Eq, C: Clone> Breakers<K, C> {
+    /// The breaker of this key. The first to ask makes it.
+    ///
+    /// # Errors
+    /// When the registry is full and every breaker in it is in use.
+    pub fn get<Q>(&self, key: &Q) -> Result<Breaker<C>, Full>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        let hash = self.inner.hasher.hash_one(key);
+        let now = self.inner.now();
+        let mut gone = Vec::new();
+        let mut shelf = self.inner.shelf();
+        let core = match shelf.take(hash, key, now) {
+            Some(core) => core,
+            None => self.inner.arrive(&mut shelf, hash, key.to_owned(), now, &mut gone)?,
+        };
+        drop(shelf);
+        Ok(self.handle(core))
+    }
+
+    /// The breaker of this key, if there is one. It does not count as a use.
+    pub fn peek<Q>(&self, key: &Q) -> Option<Breaker<C>>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.inner.hasher.hash_one(key);
+        let core = self.inner.shelf().look(hash, key)?;
+        Some(self.handle(core))
+    }
+
+    /// Forgets the breaker of this key. Whoever holds it keeps it, but the next to ask gets another.
+    pub fn remove<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let hash = self.inner.hasher.hash_one(key);
+        let removed = self.inner.shelf().remove(hash, key, &self.inner.hasher);
+        removed.is_some()
+    }
+
+    /// All breakers, the most recently used first.
+    #[must_use]
+    pub fn list(&self) -> Vec<(K, Breaker<C>)>
+    where
+        K: Clone,
+    {
+        let cores = self.inner.shelf().list();
+        cores.into_iter().map(|(key, core)| (key, self.handle(core))).collect()
+    }
+
+    /// How many breakers there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.inner.shelf().len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets every breaker that has been idle for long and is not in use. Says how many went.
+    pub fn evict_idle(&self) -> usize {
+        let now = self.inner.now();
+        let mut gone = Vec::new();
+        let mut shelf = self.inner.shelf();
+        let all = shelf.len();
+        self.inner.let_idle_go(&mut shelf, now, all, &mut gone);
+        drop(shelf);
+        gone.len()
+    }
+
+    fn handle(&self, core: Arc<Core>) -> Breaker<C> {
+        Breaker { core, classifier: self.inner.classifier.clone() }
+    }
+}
+
+impl<K: Hash + Eq, C> Inner<K, C> {
+    fn arrive(
+        &self,
+        shelf: &mut Shelf<K>,
+        hash: u64,
+        key: K,
+        now: Moment,
+        gone: &mut Vec<Slot<K>>,
+    ) -> Result<Arc<Core>, Full> {
+        self.let_idle_go(shelf, now, IDLE_PER_ARRIVAL, gone);
+        if shelf.len() >= self.capacity {
+            let one = shelf.let_oldest_go(MAX_PASSED_OVER, now, &self.hasher);
+            gone.push(one.ok_or(Full { capacity: self.capacity })?);
+        }
+        let name = self.name.as_ref().map(|name| tidy(&name(&key)));
+        let core = Arc::new(Core::new(Arc::clone(&self.settings), name));
+        shelf.put(hash, key, Arc::clone(&core), now, &self.hasher);
+        Ok(core)
+    }
+
+    /// At most `most` that have been idle for long. What is removed is dropped by the caller,
+    /// without the lock: a key may do anything as it goes.
+    fn let_idle_go(&self, shelf: &mut Shelf<K>, now: Moment, most: usize, gone: &mut Vec<Slot<K>>) {
+        for _ in 0..most {
+            if shelf.oldest_use().is_none_or(|used| now.since(used) <= self.idle_for) {
+                return;
+            }
+            gone.extend(shelf.let_oldest_go(1, now, &self.hasher));
+        }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf<K>> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K, C> Inner<K, C> {
+    fn now(&self) -> Moment {
+        self.settings.clock.rough()
+    }
+}
+
+impl<K: Hash + Eq, C> BreakersBuilder<K, C> {
+    /// How many breakers it may hold. Default: 10 000.
+    pub fn capacity(mut self, capacity: usize) -> Self {
+        self.capacity = capacity;
+        self
+    }
+
+    /// For how long a breaker that nobody asks for is kept. Default: one hour.
+    pub fn idle_for(mut self, duration: Duration) -> Self {
+        self.idle_for = duration;
+        self
+    }
+
+    /// What a breaker is called by its key. Default: all have the name of the template.
+    pub fn named(mut self, name: impl Fn(&K) -> String + Send + Sync + 'static) -> Self {
+        self.name = Some(Box::new(name));
+        self
+    }
+
+    /// Checks everything and puts it together.
+    ///
+    /// # Errors
+    /// When it can't work: the error names the field and what is wrong with it.
+    pub fn build(self) -> Result<Breakers<K, C>, ConfigError> {
+        let (settings, classifier) = self.template.settle()?;
+        let wrong =
+            |field, problem| ConfigError { breaker: settings.name.to_string(), field, problem };
+        if self.capacity == 0 {
+            return Err(wrong("registry.capacity", Problem::Zero));
+        }
+        if self.capacity > MAX_REGISTRY {
+            let (given, most) = (self.capacity as u64, MAX_REGISTRY as u64);
+            let because = "memory is bounded";
+            return Err(wrong("registry.capacity", Problem::TooMany { given, most, because }));
+        }
+        if self.idle_for.is_zero() {
+            return Err(wrong("registry.idle_for", Problem::Zero));
+        }
+        let inner = Inner {
+            settings: Arc::new(settings),
+            classifier,
+            capacity: self.capacity,
+            idle_for: self.idle_for,
+            name: self.name,
+            hasher: RandomState::new(),
+            shelf: Mutex::new(Shelf::new()),
+        };
+        Ok(Breakers { inner: Arc::new(inner) })
+    }
+}
+
+/// Keys come from anywhere: a name fits into a line of a log.
+fn tidy(name: &str) -> Arc<str> {
+    let readable =
+        |letter: char| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
+    let mut tidy = String::new();
+    for letter in name.chars().map(readable) {
+        if tidy.len() + letter.len_utf8() > MAX_NAME {
+            break;
+        }
+        tidy.push(letter);
+    }
+    tidy.into()
+}
+
+impl<K, C> Clone for Breakers<K, C> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<K, C> fmt::Debug for Breakers<K, C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Breakers")
+            .field("settings", &self.inner.settings)
+            .field("capacity", &self.inner.capacity)
+            .field("idle_for", &self.inner.idle_for)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K, C> fmt::Debug for BreakersBuilder<K, C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("BreakersBuilder")
+            .field("template", &self.template)
+            .field("capacity", &self.capacity)
+            .field("idle_for", &self.idle_for)
+            .finish_non_exhaustive()
+    }
+}

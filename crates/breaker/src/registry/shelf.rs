@@ -1,0 +1,226 @@
+//! Breakers by key and in the order of their last use: a dense list with links, and a table that
+//! says where in it a key stands.
+
+use std::borrow::Borrow;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hashbrown::HashTable;
+
+use crate::core::Core;
+use crate::moment::Moment;
+
+/// No slot: the end of the list.
+const NONE: u32 = u32::MAX;
+
+#[derive(Debug)]
+pub(super) struct Shelf<K> {
+    slots: Vec<Slot<K>>,
+    places: HashTable<u32>,
+    newest: u32,
+    oldest: u32,
+}
+
+#[derive(Debug)]
+pub(super) struct Slot<K> {
+    key: K,
+    core: Arc<Core>,
+    newer: u32,
+    older: u32,
+    /// In seconds of the clock.
+    used: u32,
+}
+
+impl<K: Hash + Eq> Shelf<K> {
+    pub(super) fn new() -> Self {
+        Self { slots: Vec::new(), places: HashTable::new(), newest: NONE, oldest: NONE }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Uses the breaker of this key.
+    pub(super) fn take<Q>(&mut self, hash: u64, key: &Q, now: Moment) -> Option<Arc<Core>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        let place = self.place(hash, key)?;
+        self.use_now(place, now);
+        Some(Arc::clone(&self.slot(place)?.core))
+    }
+
+    pub(super) fn look<Q>(&self, hash: u64, key: &Q) -> Option<Arc<Core>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        Some(Arc::clone(&self.slot(self.place(hash, key)?)?.core))
+    }
+
+    /// Puts in a key that is not there.
+    pub(super) fn put(
+        &mut self,
+        hash: u64,
+        key: K,
+        core: Arc<Core>,
+        now: Moment,
+        hasher: &RandomState,
+    ) {
+        let Ok(place) = u32::try_from(self.slots.len()) else { return };
+        self.slots.push(Slot { key, core, newer: NONE, older: NONE, used: seconds(now) });
+        self.link_newest(place);
+        let slots = &self.slots;
+        self.places.insert_unique(hash, place, |place| hash_at(slots, *place, hasher));
+    }
+
+    pub(super) fn remove<Q>(&mut self, hash: u64, key: &Q, hasher: &RandomState) -> Option<Slot<K>>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        let place = self.place(hash, key)?;
+        self.take_out(place, hasher)
+    }
+
+    /// All of them, the most recently used first.
+    pub(super) fn list(&self) -> Vec<(K, Arc<Core>)>
+    where
+        K: Clone,
+    {
+        let next = |slot: &&Slot<K>| self.slot(slot.older);
+        let slots = std::iter::successors(self.slot(self.newest), next);
+        slots.map(|slot| (slot.key.clone(), Arc::clone(&slot.core))).collect()
+    }
+
+    /// When the one that has waited longest was last used.
+    pub(super) fn oldest_use(&self) -> Option<Moment> {
+        let slot = self.slot(self.oldest)?;
+        Some(Moment::default().plus(Duration::from_secs(slot.used.into())))
+    }
+
+    /// Takes out the one whose last use is longest ago. At most `most` are looked at; one that is in
+    /// use counts as used now.
+    pub(super) fn let_oldest_go(
+        &mut self,
+        most: usize,
+        now: Moment,
+        hasher: &RandomState,
+    ) -> Option<Slot<K>> {
+        for _ in 0..most.min(self.slots.len()) {
+            let place = self.oldest;
+            if self.slot(place)?.can_go() {
+                return self.take_out(place, hasher);
+            }
+            self.use_now(place, now);
+        }
+        None
+    }
+
+    fn place<Q>(&self, hash: u64, key: &Q) -> Option<u32>
+    where
+        K: Borrow<Q>,
+        Q: Eq + ?Sized,
+    {
+        let is_it = |place: &u32| self.slot(*place).is_some_and(|slot| slot.key.borrow() == key);
+        self.places.find(hash, is_it).copied()
+    }
+
+    fn use_now(&mut self, place: u32, now: Moment) {
+        self.unlink(place);
+        self.link_newest(place);
+        if let Some(slot) = self.slot_mut(place) {
+            slot.used = seconds(now);
+        }
+    }
+
+    /// The last slot moves into the gap.
+    fn take_out(&mut self, place: u32, hasher: &RandomState) -> Option<Slot<K>> {
+        self.forget_place(place, hasher);
+        self.unlink(place);
+        let last = u32::try_from(self.slots.len().checked_sub(1)?).ok()?;
+        let slot = self.slots.swap_remove(place as usize);
+        if place != last {
+            self.moved(last, place, hasher);
+        }
+        Some(slot)
+    }
+
+    fn forget_place(&mut self, place: u32, hasher: &RandomState) {
+        let hash = hash_at(&self.slots, place, hasher);
+        if let Ok(entry) = self.places.find_entry(hash, |other| *other == place) {
+            entry.remove();
+        }
+    }
+
+    /// What stood at `from` stands at `to` now.
+    fn moved(&mut self, from: u32, to: u32, hasher: &RandomState) {
+        let hash = hash_at(&self.slots, to, hasher);
+        if let Some(place) = self.places.find_mut(hash, |other| *other == from) {
+            *place = to;
+        }
+        let Some((newer, older)) = self.slot(to).map(|slot| (slot.newer, slot.older)) else {
+            return;
+        };
+        match self.slot_mut(newer) {
+            Some(slot) => slot.older = to,
+            None => self.newest = to,
+        }
+        match self.slot_mut(older) {
+            Some(slot) => slot.newer = to,
+            None => self.oldest = to,
+        }
+    }
+
+    fn unlink(&mut self, place: u32) {
+        let Some((newer, older)) = self.slot(place).map(|slot| (slot.newer, slot.older)) else {
+            return;
+        };
+        match self.slot_mut(newer) {
+            Some(slot) => slot.older = older,
+            None => self.newest = older,
+        }
+        match self.slot_mut(older) {
+            Some(slot) => slot.newer = newer,
+            None => self.oldest = newer,
+        }
+    }
+
+    fn link_newest(&mut self, place: u32) {
+        let before = std::mem::replace(&mut self.newest, place);
+        match self.slot_mut(before) {
+            Some(slot) => slot.newer = place,
+            None => self.oldest = place,
+        }
+        if let Some(slot) = self.slot_mut(place) {
+            (slot.newer, slot.older) = (NONE, before);
+        }
+    }
+
+    fn slot(&self, place: u32) -> Option<&Slot<K>> {
+        self.slots.get(place as usize)
+    }
+
+    fn slot_mut(&mut self, place: u32) -> Option<&mut Slot<K>> {
+        self.slots.get_mut(place as usize)
+    }
+}
+
+impl<K> Slot<K> {
+    /// Nobody holds it or listens to it, and it has nothing against its downstream.
+    fn can_go(&self) -> bool {
+        Arc::strong_count(&self.core) == 1
+            && Arc::weak_count(&self.core) == 0
+            && self.core.is_idle()
+    }
+}
+
+fn hash_at<K: Hash>(slots: &[Slot<K>], place: u32, hasher: &RandomState) -> u64 {
+    slots.get(place as usize).map_or(0, |slot| hasher.hash_one(&slot.key))
+}
+
+fn seconds(moment: Moment) -> u32 {
+    u32::try_from(moment.as_nanos() / 1_000_000_000).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,26 @@
+//! The locks and atomics of the breaker. The checkers of interleavings put theirs in their place.
+
+#[cfg(mainstay_loom)]
+pub(crate) use loom::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering},
+};
+#[cfg(mainstay_shuttle)]
+pub(crate) use shuttle::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering},
+};
+#[cfg(not(any(mainstay_loom, mainstay_shuttle)))]
+pub(crate) use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU64, Ordering},
+};
+
+use std::sync::PoisonError;
+
+/// Takes a lock. No code of the breaker panics while it holds one, and its data would be whole all
+/// the same: a poisoned lock is taken as it is.
+#[inline]
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
