@@ -60,3 +60,13 @@ pub(crate) fn drive<F: Future>(future: F) -> F::Output {
         spin_loop();
     }
 }
+
+/// The same, but the output stays where the future wrote it: to copy it at once would stall the processor for
+/// longer than some breakers take, and a caller would only look at it.
+pub(crate) fn spend<F: Future>(future: F) {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    while black_box(&future.as_mut().poll(&mut context)).is_pending() {
+        spin_loop();
+    }
+}

@@ -1,6 +1,8 @@
 //! What is measured: each contestant enters the calls that it knows.
 
-use crate::call::{SUCCEED, drive, succeed};
+use std::hint::black_box;
+
+use crate::call::{SUCCEED, drive, spend, succeed};
 use crate::measure;
 
 /// How many results the windows hold.
@@ -46,88 +48,105 @@ impl<'a> Entry<'a> {
     }
 
     /// A closed breaker around a plain call, alone and with two threads.
-    pub(crate) fn closed_sync<E>(&mut self, call: impl Call<E>) {
-        self.contended("two_threads_sync", Over::BareSync, call.clone());
-        self.admitted("closed_sync", Over::BareSync, 0, call);
+    pub(crate) fn closed_sync<E>(&mut self, call: impl Call<Result<u64, E>>) {
+        let (timed, check) = plain(call);
+        self.contended("two_threads_sync", Over::BareSync, timed.clone(), check.clone());
+        self.admitted("closed_sync", Over::BareSync, 0, timed, check);
     }
 
     /// A closed breaker around a future, alone and with two threads.
     pub(crate) fn closed_async<F: Future<Output = Result<u64, E>>, E>(
         &mut self,
-        mut call: impl FnMut() -> F + Clone + Send + 'static,
+        call: impl Call<F>,
     ) {
-        let call = move || drive(call());
-        self.contended("two_threads_async", Over::BareAsync, call.clone());
-        self.admitted("closed_async", Over::BareAsync, 0, call);
+        let (timed, check) = polled(call);
+        self.contended("two_threads_async", Over::BareAsync, timed.clone(), check.clone());
+        self.admitted("closed_async", Over::BareAsync, 0, timed, check);
     }
 
     /// A breaker that is open and refuses a plain call.
-    pub(crate) fn open_sync<E>(&mut self, call: impl Call<E>) {
-        self.refused("open_sync", call);
+    pub(crate) fn open_sync<E>(&mut self, call: impl Call<Result<u64, E>>) {
+        let (timed, check) = plain(call);
+        self.refused("open_sync", timed, check);
     }
 
     /// A breaker that is open and refuses a future.
-    pub(crate) fn open_async<F: Future<Output = Result<u64, E>>, E>(
-        &mut self,
-        mut call: impl FnMut() -> F + Clone + Send + 'static,
-    ) {
-        self.refused("open_async", move || drive(call()));
+    pub(crate) fn open_async<F: Future<Output = Result<u64, E>>, E>(&mut self, call: impl Call<F>) {
+        let (timed, check) = polled(call);
+        self.refused("open_async", timed, check);
     }
 
     /// A closed breaker around a plain call, whose `window` holds as many results as `build` is told.
-    pub(crate) fn window_sync<C: Call<E>, E>(&mut self, window: &str, build: impl Fn(u32) -> C) {
-        for samples in SAMPLES {
-            self.admitted(&format!("{window}_{samples}"), Over::BareSync, samples, build(samples));
-        }
-    }
-
-    /// A closed breaker around a future, whose `window` holds as many results as `build` is told.
-    pub(crate) fn window_async<C, F, E>(
+    pub(crate) fn window_sync<C: Call<Result<u64, E>>, E>(
         &mut self,
         window: &str,
         build: impl Fn(u32) -> anyhow::Result<C>,
-    ) -> anyhow::Result<()>
-    where
-        C: FnMut() -> F + Clone + Send + 'static,
-        F: Future<Output = Result<u64, E>>,
-    {
+    ) -> anyhow::Result<()> {
         for samples in SAMPLES {
-            let mut call = build(samples)?;
-            let call = move || drive(call());
-            self.admitted(&format!("{window}_{samples}"), Over::BareAsync, samples, call);
+            let (timed, check) = plain(build(samples)?);
+            self.admitted(&format!("{window}_{samples}"), Over::BareSync, samples, timed, check);
+        }
+        Ok(())
+    }
+
+    /// A closed breaker around a future, whose `window` holds as many results as `build` is told.
+    pub(crate) fn window_async<C: Call<F>, F: Future<Output = Result<u64, E>>, E>(
+        &mut self,
+        window: &str,
+        build: impl Fn(u32) -> anyhow::Result<C>,
+    ) -> anyhow::Result<()> {
+        for samples in SAMPLES {
+            let (timed, check) = polled(build(samples)?);
+            self.admitted(&format!("{window}_{samples}"), Over::BareAsync, samples, timed, check);
         }
         Ok(())
     }
 
     /// A bare operation, whose whole time is told.
     pub(crate) fn floor<T>(&mut self, name: &str, mut operation: impl FnMut() -> T + 'static) {
-        let round = Box::new(move |calls| Ok(measure::one_thread(calls, &mut operation)));
+        let mut timed = move || {
+            black_box(&operation());
+        };
+        let round = Box::new(move |calls| Ok(measure::one_thread(calls, &mut timed)));
         self.enter(name, Over::Nothing, 0, round);
     }
 
-    fn admitted<E>(&mut self, name: &str, over: Over, warm: u32, mut call: impl Call<E>) {
+    fn admitted(
+        &mut self,
+        name: &str,
+        over: Over,
+        warm: u32,
+        mut timed: impl Call<()>,
+        mut check: impl Call<bool>,
+    ) {
         let round = Box::new(move |calls| {
-            let time = measure::one_thread(calls, &mut call);
-            anyhow::ensure!(call().is_ok(), "a call was refused or failed");
+            let time = measure::one_thread(calls, &mut timed);
+            anyhow::ensure!(check(), "a call was refused or failed");
             Ok(time)
         });
         self.enter(name, over, warm, round);
     }
 
-    fn contended<E>(&mut self, name: &str, over: Over, mut call: impl Call<E>) {
+    fn contended(
+        &mut self,
+        name: &str,
+        over: Over,
+        timed: impl Call<()>,
+        mut check: impl Call<bool>,
+    ) {
         let round = Box::new(move |calls| {
-            let time = measure::two_threads(calls, &call)?;
-            anyhow::ensure!(call().is_ok(), "a call was refused or failed");
+            let time = measure::two_threads(calls, &timed)?;
+            anyhow::ensure!(check(), "a call was refused or failed");
             Ok(time)
         });
         self.enter(name, over, 0, round);
     }
 
-    fn refused<E>(&mut self, name: &str, mut call: impl Call<E>) {
+    fn refused(&mut self, name: &str, mut timed: impl Call<()>, mut check: impl Call<bool>) {
         let round = Box::new(move |calls| {
-            anyhow::ensure!(call().is_err(), "the breaker is not open");
-            let time = measure::one_thread(calls, &mut call);
-            anyhow::ensure!(call().is_err(), "the breaker is no longer open");
+            anyhow::ensure!(!check(), "the breaker is not open");
+            let time = measure::one_thread(calls, &mut timed);
+            anyhow::ensure!(!check(), "the breaker is no longer open");
             Ok(time)
         });
         self.enter(name, Over::Nothing, 0, round);
@@ -139,14 +158,31 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A guarded call that can be made again and again, by several threads.
-pub(crate) trait Call<E>: FnMut() -> Result<u64, E> + Clone + Send + 'static {}
+/// What can be done again and again, by several threads.
+pub(crate) trait Call<T>: FnMut() -> T + Clone + Send + 'static {}
 
-impl<E, C: FnMut() -> Result<u64, E> + Clone + Send + 'static> Call<E> for C {}
+impl<T, C: FnMut() -> T + Clone + Send + 'static> Call<T> for C {}
+
+/// The call to be timed, and the same call to be checked: whether it came through.
+fn plain<E>(mut call: impl Call<Result<u64, E>>) -> (impl Call<()>, impl Call<bool>) {
+    let mut checked = call.clone();
+    let timed = move || {
+        // Not by value: see `spend`.
+        black_box(&call());
+    };
+    (timed, move || checked().is_ok())
+}
+
+fn polled<F: Future<Output = Result<u64, E>>, E>(
+    mut call: impl Call<F>,
+) -> (impl Call<()>, impl Call<bool>) {
+    let mut checked = call.clone();
+    (move || spend(call()), move || drive(checked()).is_ok())
+}
 
 /// The calls without a breaker, over which the others are told. They stand first in every round.
 pub(crate) fn bare(cases: &mut Vec<Case>) {
     let mut entry = Entry::new(cases, FLOOR);
     entry.floor(BARE_SYNC, succeed);
-    entry.floor(BARE_ASYNC, || drive(SUCCEED));
+    entry.floor(BARE_ASYNC, || spend(SUCCEED));
 }

@@ -1,6 +1,5 @@
 //! One round of one case: how much CPU time a call takes.
 
-use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,10 +14,10 @@ const THREADS: usize = 2;
 const BATCH: u32 = 64;
 
 /// Nanoseconds of CPU time for each of `calls` calls.
-pub(crate) fn one_thread<T>(calls: u32, call: &mut impl FnMut() -> T) -> f64 {
+pub(crate) fn one_thread(calls: u32, call: &mut impl FnMut()) -> f64 {
     let before = thread_time();
     for _ in 0..calls {
-        black_box(call());
+        call();
     }
     (thread_time() - before).as_secs_f64() * 1e9 / f64::from(calls)
 }
@@ -26,10 +25,7 @@ pub(crate) fn one_thread<T>(calls: u32, call: &mut impl FnMut() -> T) -> f64 {
 /// The same by threads that call at once, each on its own core, for each call of a thread.
 ///
 /// Whoever is done first ends the round, so that no call is counted that had no rival.
-pub(crate) fn two_threads<T>(
-    calls: u32,
-    call: &(impl FnMut() -> T + Clone + Send),
-) -> anyhow::Result<f64> {
+pub(crate) fn two_threads(calls: u32, call: &(impl FnMut() + Clone + Send)) -> anyhow::Result<f64> {
     let start = Barrier::new(THREADS);
     let done = AtomicBool::new(false);
     let cores = cores()?;
@@ -55,12 +51,12 @@ pub(crate) fn two_threads<T>(
     })
 }
 
-fn until_done<T>(calls: u32, call: &mut impl FnMut() -> T, done: &AtomicBool) -> f64 {
+fn until_done(calls: u32, call: &mut impl FnMut(), done: &AtomicBool) -> f64 {
     let before = thread_time();
     let mut made = 0;
     while made < calls && !done.load(Ordering::Relaxed) {
         for _ in 0..BATCH {
-            black_box(call());
+            call();
         }
         made += BATCH;
     }

@@ -12,7 +12,7 @@ use super::{FAILURES, OPEN, RATE, WINDOW, share};
 use crate::call::{SUCCEED, fail, succeed};
 use crate::cases::{Case, Entry};
 
-pub(super) fn enter(cases: &mut Vec<Case>) {
+pub(super) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     let mut entry = Entry::new(cases, "failsafe");
     let closed = share(consecutive());
     entry.closed_sync(|| CircuitBreaker::call(closed, succeed));
@@ -25,8 +25,8 @@ pub(super) fn enter(cases: &mut Vec<Case>) {
     entry.open_async(|| Futures::call(open, SUCCEED));
     entry.window_sync("window", |samples| {
         let closed = share(rate(samples));
-        || CircuitBreaker::call(closed, succeed)
-    });
+        Ok(|| CircuitBreaker::call(closed, succeed))
+    })
 }
 
 pub(super) fn consecutive() -> StateMachine<ConsecutiveFailures<Constant>, ()> {

@@ -45,7 +45,7 @@ fn enter_nobreak(entry: &mut Entry<'_>) {
 fn enter_llm(entry: &mut Entry<'_>) {
     let config = BreakerConfig { failure_threshold: u32::from(FAILURES), reset_timeout: OPEN };
     let counts = |_: &Failure| true;
-    let closed = share(Llm::new(config.clone()));
+    let closed = share(Llm::new(config));
     entry.closed_sync(move || closed.call(counts, succeed));
     let open = share(Llm::new(config));
     for _ in 0..FAILURES {

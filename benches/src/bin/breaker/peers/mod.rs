@@ -26,8 +26,11 @@ const RATE: f32 = 0.5;
 /// Many breakers, kept only to be weighed.
 pub(crate) type Breakers = Box<dyn Any>;
 
+/// Builds so many breakers.
+pub(crate) type Build = fn(u32) -> anyhow::Result<Breakers>;
+
 /// How each contestant builds so many breakers.
-pub(crate) const BREAKERS: [(&str, fn(u32) -> anyhow::Result<Breakers>); 5] = [
+pub(crate) const BREAKERS: [(&str, Build); 5] = [
     ("failsafe", |count| map(count, failsafe::consecutive)),
     ("recloser", |count| map(count, || recloser::ring(recloser::LENGTH))),
     ("breaker", |count| map(count, breaker::consecutive)),
@@ -37,8 +40,8 @@ pub(crate) const BREAKERS: [(&str, fn(u32) -> anyhow::Result<Breakers>); 5] = [
 
 /// Enters all peers.
 pub(crate) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
-    failsafe::enter(cases);
-    recloser::enter(cases);
+    failsafe::enter(cases)?;
+    recloser::enter(cases)?;
     breaker::enter(cases)?;
     seatbelt::enter(cases)?;
     circuitbreaker_rs::enter(cases);

@@ -9,7 +9,7 @@ use crate::cases::{Case, Entry};
 /// How many results the ring holds by default.
 pub(super) const LENGTH: u32 = 100;
 
-pub(super) fn enter(cases: &mut Vec<Case>) {
+pub(super) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     let mut entry = Entry::new(cases, "recloser");
     let closed = share(ring(LENGTH));
     entry.closed_sync(|| closed.call(succeed));
@@ -21,8 +21,8 @@ pub(super) fn enter(cases: &mut Vec<Case>) {
     entry.open_async(|| refusing.call(SUCCEED));
     entry.window_sync("ring", |samples| {
         let closed = share(ring(samples));
-        || closed.call(succeed)
-    });
+        Ok(|| closed.call(succeed))
+    })
 }
 
 pub(super) fn ring(length: u32) -> Recloser {
