@@ -61,8 +61,10 @@ pub(crate) fn drive<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// The same, but the output stays where the future wrote it: to copy it at once would stall the processor for
-/// longer than some breakers take, and a caller would only look at it.
+/// The same, but nothing is moved on the way: the future is built where it is polled (hence the inlining), and
+/// the output stays where the future wrote it. A copy of what was just written in smaller pieces stalls the
+/// processor for longer than some breakers take.
+#[inline(always)]
 pub(crate) fn spend<F: Future>(future: F) {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

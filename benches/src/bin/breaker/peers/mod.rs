@@ -30,7 +30,7 @@ pub(crate) type Breakers = Box<dyn Any>;
 pub(crate) type Build = fn(u32) -> anyhow::Result<Breakers>;
 
 /// How each contestant builds so many breakers.
-pub(crate) const BREAKERS: [(&str, Build); 5] = [
+pub(crate) const BREAKERS: &[(&str, Build)] = &[
     ("failsafe", |count| map(count, failsafe::consecutive)),
     ("recloser", |count| map(count, || recloser::ring(recloser::LENGTH))),
     ("breaker", |count| map(count, breaker::consecutive)),
