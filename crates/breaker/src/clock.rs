@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+#[cfg(any(feature = "async", test))]
 use std::time::Duration;
 #[cfg(not(target_os = "linux"))]
 use std::{sync::OnceLock, time::Instant};

@@ -23,10 +23,6 @@ use crate::machine::Rules;
 pub(crate) struct Settings {
     pub(crate) name: Arc<str>,
     pub(crate) rules: Rules,
-    #[cfg_attr(
-        not(feature = "async"),
-        expect(dead_code, reason = "only an asynchronous call can be timed out")
-    )]
     pub(crate) timeout: Option<Duration>,
     pub(crate) clock: ClockSource,
     /// Some duration is so short that the rough clock will not do.
