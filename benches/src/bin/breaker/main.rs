@@ -7,6 +7,7 @@ mod cases;
 mod floors;
 mod measure;
 mod memory;
+mod ours;
 mod peers;
 mod rounds;
 mod table;
@@ -21,7 +22,7 @@ fn main() -> anyhow::Result<()> {
     let mut all = Vec::new();
     cases::bare(&mut all);
     floors::enter(&mut all);
-    // The breaker of this house enters here, before its peers: `ours::enter(&mut all)`.
+    ours::enter(&mut all)?;
     peers::enter(&mut all)?;
     table::print_all(&rounds::run(all)?)?;
     memory::measure()

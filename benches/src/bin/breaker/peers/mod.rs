@@ -14,14 +14,16 @@ use std::time::Duration;
 use crate::cases::Case;
 use crate::memory::map;
 
+/// The name of the breaker of this house.
+pub(crate) const OURS: &str = "mainstay";
 /// How many failures in a row open a breaker.
-const FAILURES: u8 = 5;
+pub(crate) const FAILURES: u8 = 5;
 /// How long it stays open: longer than the bench runs.
-const OPEN: Duration = Duration::from_secs(3_600);
+pub(crate) const OPEN: Duration = Duration::from_secs(3_600);
 /// How long a time window is. What is measured in it is far less, so that nothing leaves it.
-const WINDOW: Duration = Duration::from_secs(10);
+pub(crate) const WINDOW: Duration = Duration::from_secs(10);
 /// The share of failures that opens a breaker.
-const RATE: f32 = 0.5;
+pub(crate) const RATE: f32 = 0.5;
 
 /// Many breakers, kept only to be weighed.
 pub(crate) type Breakers = Box<dyn Any>;
@@ -31,6 +33,7 @@ pub(crate) type Build = fn(u32) -> anyhow::Result<Breakers>;
 
 /// How each contestant builds so many breakers.
 pub(crate) const BREAKERS: &[(&str, Build)] = &[
+    (OURS, crate::ours::many),
     ("failsafe", |count| map(count, failsafe::consecutive)),
     ("recloser", |count| map(count, || recloser::ring(recloser::LENGTH))),
     ("breaker", |count| map(count, breaker::consecutive)),
@@ -51,6 +54,6 @@ pub(crate) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
 }
 
 /// A breaker that lives as long as the bench, so that calls and threads share it by reference.
-fn share<T>(breaker: T) -> &'static T {
+pub(crate) fn share<T>(breaker: T) -> &'static T {
     Box::leak(Box::new(breaker))
 }
