@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::classify::{Classify, EveryError};
 use crate::config::{Builder, Settings};
-use crate::core::Core;
+use crate::core::{Core, Ticket};
 use crate::error::{CallError, Rejected, TooManyListeners};
 use crate::events::{Events, Listener, Mailbox, Notice, Subscription};
 use crate::permit::Permit;
 use crate::saved::{MAX_SAVED_GENERATION, RestoreError, Saved};
 use crate::snapshot::Snapshot;
-use crate::state::State;
+use crate::state::{FailureKind, Outcome, State, Verdict};
 
 /// A circuit breaker. Clones are the same breaker.
 ///
@@ -61,14 +61,19 @@ impl<C> Breaker<C> {
     where
         C: Classify<T, E>,
     {
-        let mut permit = match self.enter() {
-            Ok(permit) => permit,
+        let ticket = match self.core.enter() {
+            Ok(ticket) => ticket,
             Err(rejected) => return Err(CallError::open(self.core.name(), rejected)),
         };
-        let result = permit.step(call);
+        let watch = PanicWatch { core: &self.core, ticket };
+        let result = call();
         // A classifier that panics could not judge the call: then it failed.
-        let verdict = permit.step(|| self.classifier.classify(&result));
-        permit.judge(verdict);
+        let verdict = self.classifier.classify(&result);
+        std::mem::forget(watch);
+        match verdict {
+            Verdict::Success => self.core.succeed(ticket),
+            verdict => self.core.settle(ticket, verdict.into()),
+        };
         result.map_err(CallError::Inner)
     }
 
@@ -204,6 +209,19 @@ impl<C> Breaker<C> {
         let put = Arc::clone(&mailbox);
         let subscription = self.on_event(move |notice| put.put(notice.event))?;
         Ok(Events::new(mailbox, subscription))
+    }
+}
+
+/// Dropped only by a panic of the call.
+struct PanicWatch<'a> {
+    core: &'a Core,
+    ticket: Ticket,
+}
+
+impl Drop for PanicWatch<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        self.core.settle(self.ticket, Outcome::Failure(FailureKind::Panic));
     }
 }
 

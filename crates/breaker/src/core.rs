@@ -45,9 +45,12 @@ struct Rare {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ticket {
     gate: Gate,
-    /// When the call began, if anybody wants to know.
-    began: Option<Moment>,
+    began: Began,
 }
+
+/// When a call began, if anybody wants to know: one word, so that a ticket stays in registers.
+#[derive(Debug, Clone, Copy)]
+struct Began(u64);
 
 impl Core {
     pub(crate) fn new(settings: Arc<Settings>, name: Option<Arc<str>>) -> Self {
@@ -78,7 +81,7 @@ impl Core {
     pub(crate) fn enter(&self) -> Result<Ticket, Rejected> {
         let gate = self.gate();
         if gate.lets_through() {
-            return Ok(Ticket { gate, began: self.count_entry() });
+            return Ok(Ticket { gate, began: Began::from(self.count_entry()) });
         }
         self.enter_guarded(gate)
     }
@@ -93,45 +96,37 @@ impl Core {
     /// Counts a success, without the lock where it changes nothing.
     #[inline]
     pub(crate) fn succeed(&self, ticket: Ticket) -> Settled {
-        if ticket.began.is_none() && ticket.gate.takes_success(self.gate()) {
+        if ticket.began.is_unknown() && ticket.gate.takes_success(self.gate()) {
             self.cells().succeed();
             return Settled::Counted;
         }
-        self.settle(ticket, Outcome::Success)
+        self.succeed_watched(ticket)
     }
 
     pub(crate) fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
         let now = self.now();
         let is_tracked = ticket.gate.is_tracked();
-        let latency = ticket.began.map(|began| {
+        let began = ticket.began.get();
+        let latency = began.map(|began| {
             // Where slow calls count, the beginning was read from the same clock.
             let end = if is_tracked { now } else { self.settings.clock.now() };
             end.since(began)
         });
-        let admission = Admission {
-            generation: ticket.gate.generation(),
-            began: ticket.began.filter(|_| is_tracked),
-        };
-        let mut changes = Vec::new();
-        let mut machine = lock(&self.machine);
-        let settlement =
-            machine.settle(admission, outcome, now, &self.settings.rules, &mut changes);
-        if let (Some(latency), Some(Outcome::Success | Outcome::Failure(_))) =
-            (latency, settlement.counted)
-        {
-            machine.measure(latency);
-        }
-        self.publish(&machine);
-        let hub = self.listened();
-        if let Some(hub) = hub {
-            push_settlement(hub, settlement, latency);
-            changes.drain(..).for_each(|change| hub.push(change.into()));
-        }
-        drop(machine);
-        if let Some(hub) = hub {
-            hub.tell(self.name());
-        }
-        settlement.settled
+        let admission =
+            Admission { generation: ticket.gate.generation(), began: began.filter(|_| is_tracked) };
+        self.change(|machine, changes, hub| {
+            let rules = &self.settings.rules;
+            let settlement = machine.settle(admission, outcome, now, rules, changes);
+            if let (Some(latency), Some(Outcome::Success | Outcome::Failure(_))) =
+                (latency, settlement.counted)
+            {
+                machine.measure(latency);
+            }
+            if let Some(hub) = hub {
+                push_settlement(hub, settlement, latency);
+            }
+            settlement.settled
+        })
     }
 
     /// The state that the next call would find.
@@ -262,7 +257,7 @@ impl Core {
         let measured = self.count_entry();
         // A gate of the admission's own generation, whatever it has become since.
         let gate = Gate::admitting(admission.generation, admission.began.is_some());
-        Ok(Ticket { gate, began: admission.began.or(measured) })
+        Ok(Ticket { gate, began: Began::from(admission.began.or(measured)) })
     }
 
     fn reject(&self, refusal: Refusal) -> Rejected {
@@ -304,11 +299,20 @@ impl Core {
     /// Changes the machine under its lock, then announces what came of it.
     fn steer<T>(&self, change: impl FnOnce(&mut Machine, Moment, &mut Vec<Change>) -> T) -> T {
         let now = self.now();
+        self.change(|machine, changes, _| change(machine, now, changes))
+    }
+
+    /// The one way to change the machine: under its lock, shown at the gate before the lock is
+    /// released, announced after. What `change` tells the hub itself stands before the changes.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Machine, &mut Vec<Change>, Option<&Hub>) -> T,
+    ) -> T {
+        let hub = self.listened();
         let mut changes = Vec::new();
         let mut machine = lock(&self.machine);
-        let answer = change(&mut machine, now, &mut changes);
+        let answer = change(&mut machine, &mut changes, hub);
         self.publish(&machine);
-        let hub = self.listened();
         if let Some(hub) = hub {
             changes.drain(..).for_each(|change| hub.push(change.into()));
         }
@@ -317,6 +321,37 @@ impl Core {
             hub.tell(self.name());
         }
         answer
+    }
+
+    /// A success that is measured, or that the detector or somebody else wants to know.
+    #[inline(never)]
+    fn succeed_watched(&self, ticket: Ticket) -> Settled {
+        if ticket.gate.takes_success(self.gate()) {
+            // Quiet all the same: only the latency is to be written down.
+            self.cells().succeed();
+            if let Some(began) = ticket.began.get() {
+                let latency = self.settings.clock.now().since(began);
+                lock(&self.machine).measure(latency);
+            }
+            return Settled::Counted;
+        }
+        let is_plain = ticket.began.is_unknown() && self.listened().is_none();
+        if is_plain && self.succeed_in_window(ticket.gate.generation()) {
+            return Settled::Counted;
+        }
+        self.settle(ticket, Outcome::Success)
+    }
+
+    /// The short way of a success into a window that stays closed.
+    fn succeed_in_window(&self, generation: u64) -> bool {
+        let mut changes = Vec::new();
+        let mut machine = lock(&self.machine);
+        let rules = &self.settings.rules;
+        let counted = machine.succeed_in_window(generation, || self.now(), rules, &mut changes);
+        if !changes.is_empty() {
+            self.publish(&machine);
+        }
+        counted
     }
 
     /// Shows the machine's state at the gate. Comes under the machine's lock.
@@ -362,6 +397,31 @@ impl Core {
                 hub: Hub::new(&self.settings.listeners),
             })
         })
+    }
+}
+
+impl Ticket {
+    /// Of a call that has not been let through yet.
+    #[cfg(feature = "async")]
+    pub(crate) const NONE: Self = Self { gate: Gate::admitting(0, false), began: Began::UNKNOWN };
+}
+
+impl Began {
+    const UNKNOWN: Self = Self(u64::MAX);
+
+    #[inline]
+    fn from(moment: Option<Moment>) -> Self {
+        moment.map_or(Self::UNKNOWN, |moment| Self(moment.as_nanos()))
+    }
+
+    #[inline]
+    fn is_unknown(self) -> bool {
+        self.0 == u64::MAX
+    }
+
+    #[inline]
+    fn get(self) -> Option<Moment> {
+        (!self.is_unknown()).then(|| Moment::from_nanos(self.0))
     }
 }
 

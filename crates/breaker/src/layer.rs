@@ -1,14 +1,16 @@
 //! A tower layer and service.
 
+use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::breaker::Breaker;
-use crate::call::{Guarded, Limits, conclude};
+use crate::call::{Guarded, Limits};
 use crate::classify::{Classify, EveryError};
 use crate::error::CallError;
 
@@ -43,18 +45,10 @@ pub struct BreakerService<S, C = EveryError> {
 pin_project! {
     /// The answer of a [`BreakerService`].
     #[must_use = "futures do nothing until they are polled"]
-    pub struct ResponseFuture<F, C, E> {
+    pub struct ResponseFuture<F, C> {
         #[pin]
-        stage: Stage<F, E>,
+        guarded: Guarded<'static, F>,
         classifier: C,
-    }
-}
-
-pin_project! {
-    #[project = StageProjection]
-    enum Stage<F, E> {
-        Refused { error: Option<CallError<E>> },
-        Called { #[pin] guarded: Guarded<'static, F> },
     }
 }
 
@@ -80,7 +74,7 @@ where
 {
     type Response = S::Response;
     type Error = CallError<S::Error>;
-    type Future = ResponseFuture<S::Future, C, S::Error>;
+    type Future = ResponseFuture<S::Future, C>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
         self.inner.poll_ready(context).map_err(CallError::Inner)
@@ -88,23 +82,19 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let classifier = self.breaker.classifier.clone();
-        let stage = match self.breaker.enter_owned() {
+        let guarded = match self.breaker.enter_owned() {
             Ok(mut permit) => {
-                let settings = self.breaker.core.settings();
-                let limits =
-                    settings.timeout.map(|after| Limits::new(Some(after), None, &settings.clock));
+                let limits = Limits::of(self.breaker.core.settings());
                 let call = permit.step(|| self.inner.call(request));
-                Stage::Called { guarded: Guarded::new(permit, call, limits) }
+                Guarded::inside(permit, call, limits)
             }
-            Err(rejected) => {
-                Stage::Refused { error: Some(CallError::open(self.breaker.core.name(), rejected)) }
-            }
+            Err(rejected) => Guarded::refused(Arc::clone(&self.breaker.core), rejected),
         };
-        ResponseFuture { stage, classifier }
+        ResponseFuture { guarded, classifier }
     }
 }
 
-impl<F, C, T, E> Future for ResponseFuture<F, C, E>
+impl<F, C, T, E> Future for ResponseFuture<F, C>
 where
     F: Future<Output = Result<T, E>>,
     C: Classify<T, E>,
@@ -113,21 +103,12 @@ where
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        match this.stage.project() {
-            StageProjection::Refused { error } => match error.take() {
-                Some(error) => Poll::Ready(Err(error)),
-                None => Poll::Pending,
-            },
-            StageProjection::Called { guarded } => {
-                let (ended, permit) = ready!(guarded.poll(context));
-                Poll::Ready(conclude(ended, permit, this.classifier))
-            }
-        }
+        this.guarded.poll(context, this.classifier)
     }
 }
 
-impl<F, C, E> std::fmt::Debug for ResponseFuture<F, C, E> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<F, C> fmt::Debug for ResponseFuture<F, C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("ResponseFuture").finish_non_exhaustive()
     }
 }

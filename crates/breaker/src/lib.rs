@@ -34,7 +34,7 @@ mod sync;
 
 pub use breaker::Breaker;
 #[cfg(feature = "async")]
-pub use call::{CallContext, CallOptions, Limited};
+pub use call::{Call, CallContext, CallOptions, Limited};
 pub use classify::{ByError, Classify, EveryError};
 #[cfg(feature = "async")]
 pub use clock::Sleep;

@@ -40,8 +40,8 @@ enum Holder<'a> {
 /// What it means when the permit is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Watch {
-    /// The result is known: nothing.
-    Settled,
+    /// It was not let through yet, or its result is known: nothing.
+    Idle,
     /// Whoever holds it watches nothing: the thread knows whether it panics.
     Thread,
     /// The call is not running: its caller went away.
@@ -67,7 +67,7 @@ impl<'a> Permit<'a> {
     /// The call succeeded.
     #[inline]
     pub fn success(mut self) -> Settled {
-        self.watch = Watch::Settled;
+        self.watch = Watch::Idle;
         match &self.core {
             Holder::Borrowed(core) => core.succeed(self.ticket),
             Holder::Owned(core) => core.succeed(self.ticket),
@@ -105,6 +105,36 @@ impl<'a> Permit<'a> {
         }
     }
 
+    fn settle(mut self, outcome: Outcome) -> Settled {
+        self.watch = Watch::Idle;
+        self.core.settle(self.ticket, outcome)
+    }
+}
+
+/// What a call does with its permit without ever moving it: a copy of what was just written costs
+/// more than the rest of the breaker.
+#[cfg(feature = "async")]
+impl<'a> Permit<'a> {
+    /// A seat for a call that asks when it is first polled.
+    #[inline]
+    pub(crate) fn outside(core: &'a Core) -> Self {
+        Self { core: Holder::Borrowed(core), ticket: Ticket::NONE, watch: Watch::Idle }
+    }
+
+    /// A seat for a call that was refused.
+    #[cfg(feature = "tower")]
+    pub(crate) fn owned_outside(core: Arc<Core>) -> Permit<'static> {
+        Permit { core: Holder::Owned(core), ticket: Ticket::NONE, watch: Watch::Idle }
+    }
+
+    /// Lets the call through, if it may.
+    #[inline]
+    pub(crate) fn admit(&mut self) -> Result<(), crate::error::Rejected> {
+        self.ticket = self.core().enter()?;
+        self.watch = Watch::Waiting;
+        Ok(())
+    }
+
     /// Runs one step of the call: if it panics, the call has failed; if the permit is dropped
     /// between two steps, its caller went away, whatever else panics.
     #[inline]
@@ -115,9 +145,20 @@ impl<'a> Permit<'a> {
         answer
     }
 
-    fn settle(mut self, outcome: Outcome) -> Settled {
-        self.watch = Watch::Settled;
-        self.core.settle(self.ticket, outcome)
+    /// Says how the call ended.
+    #[inline]
+    pub(crate) fn end(&mut self, outcome: Outcome) {
+        self.watch = Watch::Idle;
+        match (&self.core, outcome) {
+            (Holder::Borrowed(core), Outcome::Success) => core.succeed(self.ticket),
+            (Holder::Owned(core), Outcome::Success) => core.succeed(self.ticket),
+            (holder, outcome) => holder.settle(self.ticket, outcome),
+        };
+    }
+
+    #[inline]
+    pub(crate) fn core(&self) -> &Core {
+        self.core.get()
     }
 }
 
@@ -125,7 +166,7 @@ impl Drop for Permit<'_> {
     #[inline]
     fn drop(&mut self) {
         let panicked = match self.watch {
-            Watch::Settled => return,
+            Watch::Idle => return,
             Watch::Thread => thread::panicking(),
             Watch::Waiting => false,
             Watch::Running => true,

@@ -1,24 +1,42 @@
 //! A call on its way: it ends with a result, by its timeout, by its caller's word, or by a drop.
 
 use std::pin::Pin;
+#[cfg(feature = "tower")]
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use pin_project_lite::pin_project;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use crate::classify::Classify;
 use crate::clock::{ClockSource, Sleep};
+use crate::config::Settings;
+use crate::core::Core;
+use crate::error::{CallError, Rejected};
 use crate::permit::Permit;
+use crate::state::{FailureKind, Outcome};
 
 pin_project! {
-    /// Drives a call and keeps its permit: whatever happens, the permit hears of it.
+    /// Drives a call and keeps its permit: whatever happens, the breaker hears of it.
     pub(crate) struct Guarded<'a, F> {
         // Dropped before the permit, so that the work has stopped when the breaker hears of it.
         #[pin]
         call: Option<F>,
-        permit: Option<Permit<'a>>,
+        permit: Permit<'a>,
         limits: Option<Box<Limits>>,
+        stage: Stage,
     }
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, Copy)]
+enum Stage {
+    /// It asks when it is first polled.
+    Outside,
+    /// It was refused before that.
+    Refused(Rejected),
+    Inside,
 }
 
 /// What ends a call before its result.
@@ -27,18 +45,83 @@ pub(crate) struct Limits {
     cancelled: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
 }
 
-/// How a call ended.
-#[derive(Debug)]
-pub(crate) enum Ended<T> {
-    Done(T),
+/// How a call ended before its result.
+#[derive(Debug, Clone, Copy)]
+enum Early {
     TimedOut(Duration),
     Cancelled,
 }
 
 impl<'a, F> Guarded<'a, F> {
+    /// Asks when it is first polled.
     #[inline]
-    pub(crate) fn new(permit: Permit<'a>, call: F, limits: Option<Box<Limits>>) -> Self {
-        Self { call: Some(call), permit: Some(permit), limits }
+    pub(crate) fn outside(core: &'a Core, call: F) -> Self {
+        let permit = Permit::outside(core);
+        Self { call: Some(call), permit, limits: None, stage: Stage::Outside }
+    }
+
+    /// Was let through.
+    pub(crate) fn inside(permit: Permit<'a>, call: F, limits: Option<Box<Limits>>) -> Self {
+        Self { call: Some(call), permit, limits, stage: Stage::Inside }
+    }
+
+    /// Was refused.
+    #[cfg(feature = "tower")]
+    pub(crate) fn refused(core: Arc<Core>, rejected: Rejected) -> Guarded<'static, F> {
+        let permit = Permit::owned_outside(core);
+        Guarded { call: None, permit, limits: None, stage: Stage::Refused(rejected) }
+    }
+
+    /// Goes on, and settles the call when it has ended.
+    #[inline]
+    pub(crate) fn poll<T, E, C>(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        classifier: &C,
+    ) -> Poll<Result<T, CallError<E>>>
+    where
+        F: Future<Output = Result<T, E>>,
+        C: Classify<T, E>,
+    {
+        let mut this = self.project();
+        let permit = this.permit;
+        if let Err(rejected) = this.stage.enter(permit, this.limits) {
+            return Poll::Ready(Err(CallError::open(permit.core().name(), rejected)));
+        }
+        // It is there until the call has ended, and nobody polls it after that.
+        let Some(call) = this.call.as_mut().as_pin_mut() else { return Poll::Pending };
+        if let Poll::Ready(result) = permit.step(|| call.poll(context)) {
+            // A classifier that panics could not judge the call: then it failed.
+            let verdict = permit.step(|| classifier.classify(&result));
+            permit.end(verdict.into());
+            return Poll::Ready(result.map_err(CallError::Inner));
+        }
+        let Some(limits) = this.limits.as_mut() else { return Poll::Pending };
+        let Poll::Ready(early) = limits.poll(context) else { return Poll::Pending };
+        permit.step(|| this.call.set(None));
+        Poll::Ready(Err(early.conclude(permit)))
+    }
+}
+
+impl Stage {
+    #[inline]
+    fn enter(
+        &mut self,
+        permit: &mut Permit<'_>,
+        limits: &mut Option<Box<Limits>>,
+    ) -> Result<(), Rejected> {
+        match *self {
+            Self::Inside => Ok(()),
+            Self::Refused(rejected) => Err(rejected),
+            Self::Outside => {
+                permit.admit()?;
+                *self = Self::Inside;
+                if permit.core().settings().timeout.is_some() {
+                    *limits = Limits::of(permit.core().settings());
+                }
+                Ok(())
+            }
+        }
     }
 }
 
@@ -54,44 +137,37 @@ impl Limits {
         })
     }
 
-    fn poll<T>(&mut self, context: &mut Context<'_>) -> Poll<Ended<T>> {
+    /// The limits that every call of a breaker has.
+    #[cold]
+    pub(crate) fn of(settings: &Settings) -> Option<Box<Self>> {
+        settings.timeout.map(|after| Self::new(Some(after), None, &settings.clock))
+    }
+
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Early> {
         if let Some(cancelled) = &mut self.cancelled
             && cancelled.as_mut().poll(context).is_ready()
         {
-            return Poll::Ready(Ended::Cancelled);
+            return Poll::Ready(Early::Cancelled);
         }
         if let Some((after, sleep)) = &mut self.timeout
             && sleep.as_mut().poll(context).is_ready()
         {
-            return Poll::Ready(Ended::TimedOut(*after));
+            return Poll::Ready(Early::TimedOut(*after));
         }
         Poll::Pending
     }
 }
 
-impl<'a, F: Future> Future for Guarded<'a, F> {
-    type Output = (Ended<F::Output>, Permit<'a>);
-
-    #[inline]
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
-        // Both are there until the call has ended, and nobody polls it after that.
-        let (Some(call), Some(permit)) = (this.call.as_mut().as_pin_mut(), this.permit.as_mut())
-        else {
-            return Poll::Pending;
-        };
-        let mut ended = permit.step(|| call.poll(context)).map(Ended::Done);
-        if let (Poll::Pending, Some(limits)) = (&ended, this.limits.as_mut()) {
-            ended = limits.poll(context);
-            if ended.is_ready() {
-                permit.step(|| this.call.set(None));
+impl Early {
+    fn conclude<E>(self, permit: &mut Permit<'_>) -> CallError<E> {
+        match self {
+            Self::TimedOut(after) => {
+                permit.end(Outcome::Failure(FailureKind::Timeout));
+                CallError::Timeout { after }
             }
-        }
-        match (ended, this.permit.take()) {
-            (Poll::Ready(ended), Some(permit)) => Poll::Ready((ended, permit)),
-            (_, permit) => {
-                *this.permit = permit;
-                Poll::Pending
+            Self::Cancelled => {
+                permit.end(Outcome::Cancelled);
+                CallError::Cancelled
             }
         }
     }

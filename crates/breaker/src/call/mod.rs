@@ -6,14 +6,32 @@ mod guarded;
 mod options;
 
 pub use context::CallContext;
-pub(crate) use guarded::{Ended, Guarded, Limits};
+pub(crate) use guarded::{Guarded, Limits};
 pub use options::{CallOptions, Limited};
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
 
 use crate::breaker::Breaker;
 use crate::classify::Classify;
 use crate::error::CallError;
 use crate::hedge::Hedge;
-use crate::permit::Permit;
+
+pin_project! {
+    /// An asynchronous call through a breaker, made by [`Breaker::call`].
+    ///
+    /// # Errors
+    /// When the call is refused or times out, or what the call itself returns.
+    #[must_use = "futures do nothing until they are polled"]
+    pub struct Call<'a, F, C> {
+        #[pin]
+        guarded: Guarded<'a, F>,
+        classifier: &'a C,
+    }
+}
 
 impl<C> Breaker<C> {
     /// Runs an asynchronous call, if it is let through when it is first polled. When it does not
@@ -43,19 +61,8 @@ impl<C> Breaker<C> {
     /// # Panics
     /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
     #[inline]
-    pub async fn call<T, E, F>(&self, call: F) -> Result<T, CallError<E>>
-    where
-        F: Future<Output = Result<T, E>>,
-        C: Classify<T, E>,
-    {
-        let permit = match self.enter() {
-            Ok(permit) => permit,
-            Err(rejected) => return Err(CallError::open(self.core.name(), rejected)),
-        };
-        let settings = self.core.settings();
-        let limits = settings.timeout.map(|after| Limits::new(Some(after), None, &settings.clock));
-        let (ended, permit) = Guarded::new(permit, call, limits).await;
-        conclude(ended, permit, &self.classifier)
+    pub fn call<F>(&self, call: F) -> Call<'_, F, C> {
+        Call { guarded: Guarded::outside(&self.core, call), classifier: &self.classifier }
     }
 
     /// Runs an asynchronous call that is handed its deadline and its cancellation.
@@ -121,32 +128,27 @@ impl<C> Hedge<'_, C> {
         let settings = core.settings();
         let outrun = Some(self.group.outrun.clone());
         let limits = Limits::new(settings.timeout, outrun, &settings.clock);
-        let (ended, permit) = Guarded::new(permit, call, Some(limits)).await;
-        conclude(ended, permit, &self.breaker.classifier)
+        let guarded = Guarded::inside(permit, call, Some(limits));
+        Call { guarded, classifier: &self.breaker.classifier }.await
     }
 }
 
-/// Settles a call that has ended, and tells its caller.
-#[inline]
-pub(crate) fn conclude<T, E, C: Classify<T, E>>(
-    ended: Ended<Result<T, E>>,
-    mut permit: Permit<'_>,
-    classifier: &C,
-) -> Result<T, CallError<E>> {
-    match ended {
-        Ended::Done(result) => {
-            // A classifier that panics could not judge the call: then it failed.
-            let verdict = permit.step(|| classifier.classify(&result));
-            permit.judge(verdict);
-            result.map_err(CallError::Inner)
-        }
-        Ended::TimedOut(after) => {
-            permit.timeout();
-            Err(CallError::Timeout { after })
-        }
-        Ended::Cancelled => {
-            permit.cancel();
-            Err(CallError::Cancelled)
-        }
+impl<F, C, T, E> Future for Call<'_, F, C>
+where
+    F: Future<Output = Result<T, E>>,
+    C: Classify<T, E>,
+{
+    type Output = Result<T, CallError<E>>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        this.guarded.poll(context, *this.classifier)
+    }
+}
+
+impl<F, C> fmt::Debug for Call<'_, F, C> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Call").finish_non_exhaustive()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{CallContext, Guarded, Limits, conclude};
+use super::{Call, CallContext, Guarded, Limits};
 use crate::breaker::Breaker;
 use crate::classify::Classify;
 use crate::error::CallError;
@@ -148,8 +148,8 @@ impl<'a, C> Limited<'a, C> {
             self.breaker.enter().map_err(|rejected| CallError::open(name, rejected))?;
         let limits = Limits::new(timeout, cancelled, &settings.clock);
         let call = permit.step(|| call(timeout));
-        let (ended, permit) = Guarded::new(permit, call, Some(limits)).await;
-        conclude(ended, permit, &self.breaker.classifier)
+        let guarded = Guarded::inside(permit, call, Some(limits));
+        Call { guarded, classifier: &self.breaker.classifier }.await
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LatencyOf {
-    /// The first 64 calls and then every 64th: reading a clock twice costs more than all the rest.
+    /// The first 64 calls and then every 256th: reading a clock twice costs more than all the rest.
     #[default]
     Sample,
     /// Every call.
@@ -48,9 +48,10 @@ impl LatencyOf {
     /// Whether the call with this number is measured.
     #[inline]
     pub(crate) const fn includes(self, number: u64) -> bool {
-        const SAMPLE: u64 = 64;
+        const FIRST: u64 = 64;
+        const EVERY: u64 = 256;
         match self {
-            Self::Sample => number < SAMPLE || number.is_multiple_of(SAMPLE),
+            Self::Sample => number < FIRST || number.is_multiple_of(EVERY),
             Self::Every => true,
             Self::Nothing => false,
         }

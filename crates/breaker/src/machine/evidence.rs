@@ -56,6 +56,12 @@ impl Evidence {
         matches!(self, Self::Windows(windows) if windows.starts.is_some())
     }
 
+    /// Whether a success goes into a window and that is all.
+    #[inline]
+    pub(crate) fn is_plain_window(&self) -> bool {
+        matches!(self, Self::Windows(windows) if windows.starts.is_none())
+    }
+
     /// Takes in one result. Says whether the breaker must open.
     #[inline]
     pub(crate) fn record(&mut self, failed: bool, now: Moment, rules: &Rules) -> bool {

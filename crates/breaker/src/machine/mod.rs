@@ -187,6 +187,34 @@ impl Machine {
         Settlement { settled: Settled::Counted, counted }
     }
 
+    /// The short way of a success while closed, where a window takes it in and nobody tracks when
+    /// calls began. `now` is asked only if it matters. False: it has to go the long way.
+    #[inline]
+    pub(crate) fn succeed_in_window(
+        &mut self,
+        generation: u64,
+        now: impl Fn() -> Moment,
+        rules: &Rules,
+        changes: &mut Vec<Change>,
+    ) -> bool {
+        let is_current = generation == self.generation && matches!(self.phase, Phase::Closed);
+        if !is_current || !self.evidence.is_plain_window() {
+            return false;
+        }
+        let totals = self.totals_mut();
+        totals.ended += 1;
+        totals.success += 1;
+        let opens = if rules.has_time_window() {
+            self.evidence.record(false, now(), rules)
+        } else {
+            self.evidence.record(false, Moment::default(), rules)
+        };
+        if opens {
+            self.open(Cause::Tripped, now(), rules, changes);
+        }
+        true
+    }
+
     /// Counts the calls that are in flight for too long.
     pub(crate) fn sweep(&mut self, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
         let overdue = self.evidence.starts().map_or(0, |starts| starts.sweep(now));

@@ -44,6 +44,12 @@ pub(crate) struct CloseRule {
 }
 
 impl Rules {
+    /// Whether any detector looks at when a result came in.
+    #[inline]
+    pub(crate) fn has_time_window(&self) -> bool {
+        self.detectors.iter().any(|rule| matches!(rule, Rule::Rolling { .. }))
+    }
+
     /// The limit, where consecutive failures are all that counts.
     #[inline]
     pub(crate) fn only_consecutive(&self) -> Option<u32> {
