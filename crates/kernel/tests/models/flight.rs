@@ -28,7 +28,7 @@ impl Model {
     /// Mostly the generation under way, sometimes any that ever was.
     fn generation(&self, key: u8, pick: usize) -> Option<Generation> {
         match self.airborne.get(&key) {
-            Some((generation, _)) if pick % 2 == 0 => Some(*generation),
+            Some((generation, _)) if pick.is_multiple_of(2) => Some(*generation),
             _ => self.given.get(pick % self.given.len().max(1)).copied(),
         }
     }
