@@ -294,6 +294,12 @@ mod tests {
     }
 
     #[test]
+    fn chance_goes_from_nothing_to_less_than_all() {
+        assert!(chance(&Fixed(0)) <= 0.0);
+        assert!(chance(&Fixed(0xFF)) > 0.999 && chance(&Fixed(0xFF)) < 1.0);
+    }
+
+    #[test]
     fn full_jitter_still_waits() {
         let policy = BackoffPolicy::new(Duration::from_millis(2), 2.0, SECOND).unwrap();
         let full = policy.with_jitter(1.0).unwrap();

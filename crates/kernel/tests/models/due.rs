@@ -124,9 +124,10 @@ proptest! {
             let offset = spread(first.wrapping_add(number), interval);
             parts[usize::try_from(offset.as_secs() / 3).unwrap()] += 1;
         }
+        // The most that was ever seen is 4; places by chance would be off by dozens.
         let even = services / 10;
         for count in parts {
-            prop_assert!(count.abs_diff(even) <= 4, "{parts:?}");
+            prop_assert!(count.abs_diff(even) <= 6, "{parts:?}");
         }
     }
 }
