@@ -1,0 +1,335 @@
+//! Who is due and when: a keyed binary heap.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use mainstay_base::Moment;
+
+/// How many keys a schedule holds, unless told otherwise.
+pub const DEFAULT_CAPACITY: usize = 1_000_000;
+
+/// When each key is due. A key stands in it at most once.
+///
+/// Scheduling, moving and taking a key out cost O(log n), looking at the earliest one O(1), and it
+/// holds as many entries as keys, however often they move. Keys that are due at the same moment
+/// come out in the order in which they were scheduled.
+#[derive(Debug, Clone)]
+pub struct DueSchedule<K> {
+    /// A binary heap, the earliest first.
+    heap: Vec<Entry<K>>,
+    /// Where each key stands in `heap`.
+    places: HashMap<K, usize>,
+    /// Breaks ties: it counts every scheduling.
+    sequence: u64,
+    capacity: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Entry<K> {
+    due: Moment,
+    sequence: u64,
+    key: K,
+}
+
+/// A key that came due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due<K> {
+    /// Who is due.
+    pub key: K,
+    /// Since when: the next interval runs from here.
+    pub due: Moment,
+}
+
+/// A key that found no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the due schedule holds its {capacity} keys; remove some, or raise its capacity")]
+pub struct ScheduleFull {
+    /// How many keys it may hold.
+    pub capacity: usize,
+}
+
+impl<K: Clone + Eq + Hash> DueSchedule<K> {
+    /// An empty schedule for up to `capacity` keys. It takes their room only as they come.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self { heap: Vec::new(), places: HashMap::new(), sequence: 0, capacity }
+    }
+
+    /// Makes `key` due at `due` instead of when it was due before, which is returned.
+    ///
+    /// # Errors
+    /// [`ScheduleFull`] when a new key finds no room; a key that is in it can always be moved.
+    pub fn schedule(&mut self, key: K, due: Moment) -> Result<Option<Moment>, ScheduleFull> {
+        self.sequence = self.sequence.saturating_add(1);
+        let entry = Entry { due, sequence: self.sequence, key };
+        if let Some(&place) = self.places.get(&entry.key) {
+            return Ok(self.replace(place, entry));
+        }
+        if self.heap.len() >= self.capacity {
+            return Err(ScheduleFull { capacity: self.capacity });
+        }
+        let place = self.heap.len();
+        self.places.insert(entry.key.clone(), place);
+        self.heap.push(entry);
+        self.settle(place);
+        Ok(None)
+    }
+
+    /// Takes `key` out and tells when it would have been due.
+    pub fn remove(&mut self, key: &K) -> Option<Moment> {
+        let place = *self.places.get(key)?;
+        self.take_at(place).map(|entry| entry.due)
+    }
+
+    /// Takes out at most `limit` keys that are due at `now`, the longest overdue first.
+    #[must_use = "the keys are out of the schedule: poll them and schedule them again"]
+    pub fn pop_due(&mut self, now: Moment, limit: usize) -> Vec<Due<K>> {
+        std::iter::from_fn(|| self.pop_one(now)).take(limit).collect()
+    }
+
+    /// When the earliest key is due: there is nothing to do before.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Moment> {
+        self.heap.first().map(|entry| entry.due)
+    }
+
+    /// When `key` is due.
+    #[must_use]
+    pub fn due_of(&self, key: &K) -> Option<Moment> {
+        self.heap.get(*self.places.get(key)?).map(|entry| entry.due)
+    }
+
+    /// How many keys are in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Whether no key is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.heap.is_empty()
+    }
+
+    fn pop_one(&mut self, now: Moment) -> Option<Due<K>> {
+        if self.next_due()? > now {
+            return None;
+        }
+        self.take_at(0).map(|entry| Due { key: entry.key, due: entry.due })
+    }
+
+    fn replace(&mut self, place: usize, entry: Entry<K>) -> Option<Moment> {
+        let before = std::mem::replace(self.heap.get_mut(place)?, entry);
+        self.settle(place);
+        Some(before.due)
+    }
+
+    fn take_at(&mut self, place: usize) -> Option<Entry<K>> {
+        if place >= self.heap.len() {
+            return None;
+        }
+        let entry = self.heap.swap_remove(place);
+        self.places.remove(&entry.key);
+        self.settle(place);
+        Some(entry)
+    }
+
+    /// Moves the entry at `place`, if there is one, to where the heap wants it.
+    fn settle(&mut self, place: usize) {
+        let risen = self.rise(place);
+        let settled = self.sink(risen);
+        self.note(settled);
+    }
+
+    fn rise(&mut self, mut place: usize) -> usize {
+        while let Some(above) = place.checked_sub(1).map(|before| before / 2) {
+            if !self.is_earlier(place, above) {
+                break;
+            }
+            self.exchange(place, above);
+            place = above;
+        }
+        place
+    }
+
+    fn sink(&mut self, mut place: usize) -> usize {
+        loop {
+            let left = place.saturating_mul(2).saturating_add(1);
+            let right = left.saturating_add(1);
+            let below = if self.is_earlier(right, left) { right } else { left };
+            if !self.is_earlier(below, place) {
+                return place;
+            }
+            self.exchange(place, below);
+            place = below;
+        }
+    }
+
+    /// Whether both places are taken and `one` comes before `other`.
+    fn is_earlier(&self, one: usize, other: usize) -> bool {
+        let order = |entry: &Entry<K>| (entry.due, entry.sequence);
+        match (self.heap.get(one), self.heap.get(other)) {
+            (Some(one), Some(other)) => order(one) < order(other),
+            _ => false,
+        }
+    }
+
+    /// Moves the entry at `from` to `to`. Only the other one is noted: the first moves on.
+    fn exchange(&mut self, from: usize, to: usize) {
+        self.heap.swap(from, to);
+        self.note(from);
+    }
+
+    fn note(&mut self, place: usize) {
+        let Some(entry) = self.heap.get(place) else { return };
+        if let Some(noted) = self.places.get_mut(&entry.key) {
+            *noted = place;
+        }
+    }
+}
+
+impl<K: Clone + Eq + Hash> Default for DueSchedule<K> {
+    fn default() -> Self {
+        Self::new(DEFAULT_CAPACITY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::hash::Hasher;
+    use std::rc::Rc;
+    use std::time::Duration;
+
+    fn at(seconds: u64) -> Moment {
+        Moment::from_origin(Duration::from_secs(seconds))
+    }
+
+    fn keys<K>(due: Vec<Due<K>>) -> Vec<K> {
+        due.into_iter().map(|one| one.key).collect()
+    }
+
+    fn filled(entries: &[(&'static str, u64)]) -> DueSchedule<&'static str> {
+        let mut schedule = DueSchedule::default();
+        for &(key, due) in entries {
+            schedule.schedule(key, at(due)).unwrap();
+        }
+        schedule
+    }
+
+    #[test]
+    fn keys_come_out_when_they_are_due_and_not_before() {
+        let mut schedule = filled(&[("c", 30), ("a", 10), ("b", 20)]);
+        assert_eq!(schedule.next_due(), Some(at(10)));
+        assert_eq!(schedule.pop_due(at(9), 10), []);
+        assert_eq!(
+            schedule.pop_due(at(20), 10),
+            [Due { key: "a", due: at(10) }, Due { key: "b", due: at(20) }]
+        );
+        assert_eq!((schedule.next_due(), schedule.len()), (Some(at(30)), 1));
+    }
+
+    #[test]
+    fn no_more_come_out_than_asked_for() {
+        let mut schedule = filled(&[("a", 1), ("b", 2), ("c", 3)]);
+        assert_eq!(keys(schedule.pop_due(at(9), 0)), Vec::<&str>::new());
+        assert_eq!(keys(schedule.pop_due(at(9), 2)), ["a", "b"]);
+        assert_eq!(keys(schedule.pop_due(at(9), 2)), ["c"]);
+        assert!(schedule.is_empty());
+        assert_eq!(schedule.next_due(), None);
+    }
+
+    #[test]
+    fn what_is_due_together_comes_out_as_it_was_scheduled() {
+        let mut schedule = filled(&[("z", 5), ("a", 5), ("m", 5), ("z", 5)]);
+        assert_eq!(keys(schedule.pop_due(at(5), 10)), ["a", "m", "z"]);
+    }
+
+    #[test]
+    fn a_key_stands_in_it_once_and_moves() {
+        let mut schedule = filled(&[("a", 10), ("b", 20)]);
+        assert_eq!(schedule.schedule("a", at(30)), Ok(Some(at(10))));
+        assert_eq!((schedule.len(), schedule.due_of(&"a")), (2, Some(at(30))));
+        assert_eq!(schedule.schedule("a", at(5)), Ok(Some(at(30))));
+        assert_eq!(keys(schedule.pop_due(at(99), 10)), ["a", "b"]);
+        assert_eq!(schedule.due_of(&"a"), None);
+    }
+
+    #[test]
+    fn what_is_removed_never_comes_out() {
+        let mut schedule = filled(&[("a", 10), ("b", 20), ("c", 30)]);
+        assert_eq!(schedule.remove(&"b"), Some(at(20)));
+        assert_eq!(schedule.remove(&"b"), None);
+        assert_eq!(keys(schedule.pop_due(at(99), 10)), ["a", "c"]);
+    }
+
+    #[test]
+    fn a_full_schedule_refuses_new_keys_and_moves_old_ones() {
+        let mut schedule = DueSchedule::new(2);
+        assert_eq!(schedule.schedule("a", at(1)), Ok(None));
+        assert_eq!(schedule.schedule("b", at(2)), Ok(None));
+        assert_eq!(schedule.schedule("c", at(0)), Err(ScheduleFull { capacity: 2 }));
+        assert_eq!(schedule.schedule("b", at(0)), Ok(Some(at(2))));
+        assert_eq!((schedule.len(), schedule.due_of(&"c")), (2, None));
+        schedule.remove(&"a");
+        assert_eq!(schedule.schedule("c", at(3)), Ok(None));
+    }
+
+    #[test]
+    fn endless_rescheduling_takes_no_more_room() {
+        let mut schedule = DueSchedule::default();
+        for round in 0..100_000_u64 {
+            schedule.schedule(round % 10, at(round)).unwrap();
+        }
+        assert_eq!((schedule.heap.len(), schedule.places.len()), (10, 10));
+        assert!(schedule.heap.capacity() <= 16 && schedule.places.capacity() <= 32);
+    }
+
+    /// A key that counts how often it is hashed: each step of the heap hashes one key.
+    #[derive(Clone)]
+    struct Counted(u32, Rc<Cell<u32>>);
+
+    impl PartialEq for Counted {
+        fn eq(&self, other: &Self) -> bool {
+            self.0 == other.0
+        }
+    }
+
+    impl Eq for Counted {}
+
+    impl Hash for Counted {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.1.set(self.1.get() + 1);
+            self.0.hash(state);
+        }
+    }
+
+    #[test]
+    fn no_operation_on_a_hundred_thousand_keys_takes_more_steps_than_the_heap_is_deep() {
+        const KEYS: u32 = 100_000;
+        // 17 levels, and the hashes of finding, entering and leaving (with the table's growth).
+        const STEPS: u32 = 17 + 4;
+        let count = Rc::new(Cell::new(0));
+        let key = |number: u32| Counted(number % KEYS, Rc::clone(&count));
+        let mut schedule = DueSchedule::new(100_000);
+        for number in 0..KEYS {
+            schedule.places.reserve(1);
+            count.set(0);
+            schedule.schedule(key(number), at(u64::from(KEYS - number))).unwrap();
+            assert!(count.get() <= STEPS, "schedule: {}", count.get());
+        }
+        for number in (0..KEYS).step_by(7) {
+            count.set(0);
+            let due = u64::from(number.wrapping_mul(2_654_435_761) % (2 * KEYS));
+            schedule.schedule(key(number), at(due)).unwrap();
+            assert!(count.get() <= STEPS, "reschedule: {}", count.get());
+            count.set(0);
+            schedule.remove(&key(number + 3));
+            assert!(count.get() <= STEPS, "remove: {}", count.get());
+            count.set(0);
+            assert_eq!(schedule.pop_due(at(u64::MAX), 1).len(), 1);
+            assert!(count.get() <= STEPS, "pop: {}", count.get());
+        }
+    }
+}

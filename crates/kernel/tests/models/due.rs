@@ -1,0 +1,133 @@
+//! The model is a list that is searched from end to end.
+
+use std::time::Duration;
+
+use mainstay_base::Moment;
+use mainstay_kernel::{Due, DueSchedule, ScheduleFull, next_due_after, spread};
+use proptest::prelude::*;
+
+const CAPACITY: usize = 12;
+
+#[derive(Debug, Clone)]
+enum Step {
+    Schedule(u8, u64),
+    Remove(u8),
+    Pop(u64, usize),
+}
+
+/// Keys with their due times, in the order of their last scheduling.
+#[derive(Default)]
+struct Model(Vec<(u8, u64)>);
+
+impl Model {
+    fn due_of(&self, key: u8) -> Option<Moment> {
+        self.0.iter().find(|(other, _)| *other == key).map(|(_, due)| at(*due))
+    }
+
+    fn schedule(&mut self, key: u8, due: u64) -> Result<Option<Moment>, ScheduleFull> {
+        let before = self.due_of(key);
+        if before.is_none() && self.0.len() == CAPACITY {
+            return Err(ScheduleFull { capacity: CAPACITY });
+        }
+        self.0.retain(|(other, _)| *other != key);
+        self.0.push((key, due));
+        Ok(before)
+    }
+
+    fn remove(&mut self, key: u8) -> Option<Moment> {
+        let before = self.due_of(key);
+        self.0.retain(|(other, _)| *other != key);
+        before
+    }
+
+    fn pop_due(&mut self, now: u64, limit: usize) -> Vec<Due<u8>> {
+        let mut sorted = self.0.clone();
+        sorted.sort_by_key(|(_, due)| *due);
+        sorted.retain(|(_, due)| *due <= now);
+        sorted.truncate(limit);
+        self.0.retain(|one| !sorted.contains(one));
+        sorted.into_iter().map(|(key, due)| Due { key, due: at(due) }).collect()
+    }
+}
+
+fn at(seconds: u64) -> Moment {
+    Moment::from_origin(Duration::from_secs(seconds))
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    // Few keys and few moments, so that they meet often.
+    prop_oneof![
+        5 => (0..20_u8, 0..15_u64).prop_map(|(key, due)| Step::Schedule(key, due)),
+        2 => (0..20_u8).prop_map(Step::Remove),
+        2 => (0..15_u64, 0..5_usize).prop_map(|(now, limit)| Step::Pop(now, limit)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_heap_does_what_a_list_does(steps in proptest::collection::vec(any_step(), 0..200)) {
+        let (mut schedule, mut model) = (DueSchedule::new(CAPACITY), Model::default());
+        for step in steps {
+            match step {
+                Step::Schedule(key, due) => {
+                    prop_assert_eq!(schedule.schedule(key, at(due)), model.schedule(key, due));
+                }
+                Step::Remove(key) => prop_assert_eq!(schedule.remove(&key), model.remove(key)),
+                Step::Pop(now, limit) => {
+                    prop_assert_eq!(schedule.pop_due(at(now), limit), model.pop_due(now, limit));
+                }
+            }
+            prop_assert_eq!(schedule.len(), model.0.len());
+            prop_assert_eq!(schedule.is_empty(), model.0.is_empty());
+            prop_assert_eq!(schedule.next_due(), model.0.iter().map(|(_, due)| at(*due)).min());
+            for key in 0..20 {
+                prop_assert_eq!(schedule.due_of(&key), model.due_of(key));
+            }
+        }
+    }
+
+    #[test]
+    fn everything_comes_out_once_and_in_order(dues in proptest::collection::vec(any::<u64>(), 0..500)) {
+        let mut schedule = DueSchedule::default();
+        for (key, due) in dues.iter().enumerate() {
+            schedule.schedule(key, at(*due)).unwrap();
+        }
+        let mut expected: Vec<usize> = (0..dues.len()).collect();
+        expected.sort_by_key(|key| dues[*key]);
+        let popped = schedule.pop_due(at(u64::MAX), dues.len());
+        prop_assert_eq!(popped.into_iter().map(|one| one.key).collect::<Vec<_>>(), expected);
+        prop_assert!(schedule.is_empty());
+    }
+
+    #[test]
+    fn the_next_due_time_is_found_by_counting_up(
+        due in 0..500_u64,
+        interval in 1..50_u64,
+        now in 0..1_000_u64,
+    ) {
+        let expected = (1..).map(|turn| due + turn * interval).find(|next| *next >= now).unwrap();
+        let next = next_due_after(at(due), Duration::from_secs(interval), at(now));
+        prop_assert_eq!(next, at(expected));
+    }
+
+    #[test]
+    fn a_first_due_time_lies_inside_the_interval(number in any::<u64>(), nanos in 1..u64::MAX) {
+        let interval = Duration::from_nanos(nanos);
+        prop_assert!(spread(number, interval) < interval);
+    }
+
+    #[test]
+    fn no_part_of_the_interval_is_crowded(first in any::<u64>(), services in 10..2_000_u64) {
+        let interval = Duration::from_secs(30);
+        let mut parts = [0_u64; 10];
+        for number in 0..services {
+            let offset = spread(first.wrapping_add(number), interval);
+            parts[usize::try_from(offset.as_secs() / 3).unwrap()] += 1;
+        }
+        // The most that was ever seen is 4; places by chance would be off by dozens.
+        let even = services / 10;
+        for count in parts {
+            prop_assert!(count.abs_diff(even) <= 6, "{parts:?}");
+        }
+    }
+}
