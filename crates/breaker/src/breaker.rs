@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use crate::classify::{Classify, EveryError};
 use crate::config::{Builder, Settings};
-use crate::core::{Core, Ticket};
+use crate::core::Core;
 use crate::error::{CallError, Rejected, TooManyListeners};
 use crate::events::{Events, Listener, Mailbox, Notice, Subscription};
 use crate::permit::Permit;
 use crate::saved::{MAX_SAVED_GENERATION, RestoreError, Saved};
 use crate::snapshot::Snapshot;
 use crate::state::{FailureKind, Outcome, State, Verdict};
+use crate::ticket::Ticket;
 
 /// A circuit breaker. Clones are the same breaker.
 ///
@@ -61,10 +62,7 @@ impl<C> Breaker<C> {
     where
         C: Classify<T, E>,
     {
-        let ticket = match self.core.enter() {
-            Ok(ticket) => ticket,
-            Err(rejected) => return Err(CallError::open(self.core.name(), rejected)),
-        };
+        let ticket = self.core.enter_or(|rejected| CallError::open(self.core.name(), rejected))?;
         let watch = PanicWatch { core: &self.core, ticket };
         let result = call();
         // A classifier that panics could not judge the call: then it failed.

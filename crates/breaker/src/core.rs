@@ -4,17 +4,19 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::calls::{Cells, Spread};
+use crate::calls::Cells;
 use crate::config::Settings;
 use crate::error::Rejected;
 use crate::events::{Event, Hub, Listener};
 use crate::gate::Gate;
 use crate::machine::{Admission, Change, Machine, Refusal, Settlement};
 use crate::moment::Moment;
+use crate::rare::Rare;
 use crate::saved::Saved;
 use crate::snapshot::Snapshot;
 use crate::state::{FailureKind, Outcome, Settled, State};
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::ticket::{Began, Ticket};
 
 /// A registry holds a million of these: what a breaker needs only once it is in trouble, under
 /// contention or listened to is in [`Rare`].
@@ -29,28 +31,6 @@ pub(crate) struct Core {
     name: Option<Box<Arc<str>>>,
     machine: Mutex<Machine>,
 }
-
-#[derive(Debug)]
-struct Rare {
-    /// When open ends, in nanoseconds. Written before the gate says open.
-    until: AtomicU64,
-    /// The latest moment seen, in nanoseconds: time does not go back.
-    latest: AtomicU64,
-    rejected: AtomicU64,
-    spread: Spread,
-    hub: Hub,
-}
-
-/// What a permit remembers of its admission.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ticket {
-    gate: Gate,
-    began: Began,
-}
-
-/// When a call began, if anybody wants to know: one word, so that a ticket stays in registers.
-#[derive(Debug, Clone, Copy)]
-struct Began(u64);
 
 impl Core {
     pub(crate) fn new(settings: Arc<Settings>, name: Option<Arc<str>>) -> Self {
@@ -79,11 +59,22 @@ impl Core {
     /// Lets a call through, or not.
     #[inline]
     pub(crate) fn enter(&self) -> Result<Ticket, Rejected> {
+        self.enter_or(|rejected| rejected)
+    }
+
+    /// Lets a call through, or makes an error of the refusal: each of the two ways to be refused
+    /// makes its own, so that nothing is copied where they meet.
+    #[inline(always)]
+    pub(crate) fn enter_or<R>(&self, refuse: impl Fn(Rejected) -> R) -> Result<Ticket, R> {
         let gate = self.gate();
         if gate.lets_through() {
-            return Ok(Ticket { gate, began: Began::from(self.count_entry()) });
+            return Ok(Ticket { gate, began: self.count_entry() });
         }
-        self.enter_guarded(gate)
+        if let Some(retry_after) = self.refuse_while_open(gate) {
+            let retry_after = Some(retry_after);
+            return Err(refuse(Rejected { state: State::Open, retry_after }));
+        }
+        self.enter_guarded().map_err(refuse)
     }
 
     /// Lets an operator's call through while open, as the one probe.
@@ -94,7 +85,7 @@ impl Core {
     }
 
     /// Counts a success, without the lock where it changes nothing.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn succeed(&self, ticket: Ticket) -> Settled {
         if ticket.began.is_unknown() && ticket.gate.takes_success(self.gate()) {
             self.cells().succeed();
@@ -223,16 +214,26 @@ impl Core {
     }
 
     /// Counts a call that is let through. Says when it began, if its latency is to be measured.
-    #[inline]
-    fn count_entry(&self) -> Option<Moment> {
+    #[inline(always)]
+    fn count_entry(&self) -> Began {
         let (number, met) = self.cells().enter();
         if met {
-            self.rare().spread.met();
+            self.threads_met();
         }
-        self.settings.latency.includes(number).then(|| self.settings.clock.now())
+        if self.settings.latency.includes(number) { self.begin_measuring() } else { Began::UNKNOWN }
     }
 
-    #[inline]
+    #[cold]
+    fn threads_met(&self) {
+        self.rare().spread.met();
+    }
+
+    #[cold]
+    fn begin_measuring(&self) -> Began {
+        Began::from(Some(self.settings.clock.now()))
+    }
+
+    #[inline(always)]
     fn cells(&self) -> &Cells {
         self.rare.get().and_then(|rare| rare.spread.mine()).unwrap_or(&self.home)
     }
@@ -242,33 +243,39 @@ impl Core {
         [&self.home].into_iter().chain(spread)
     }
 
-    fn enter_guarded(&self, gate: Gate) -> Result<Ticket, Rejected> {
-        if let Some(retry_after) = self.open_remaining(gate) {
-            let refusal = Refusal { state: State::Open, retry_after: Some(retry_after) };
-            return Err(self.reject(refusal));
-        }
+    /// Counts a refusal, if it is open by time and that time is not over.
+    #[inline(never)]
+    fn refuse_while_open(&self, gate: Gate) -> Option<Duration> {
+        let retry_after = self.open_remaining(gate)?;
+        self.count_rejection(State::Open, Some(retry_after));
+        Some(retry_after)
+    }
+
+    #[inline(never)]
+    fn enter_guarded(&self) -> Result<Ticket, Rejected> {
         let entered =
             self.steer(|machine, now, changes| machine.enter(now, &self.settings.rules, changes));
         self.admitted(entered)
     }
 
     fn admitted(&self, entered: Result<Admission, Refusal>) -> Result<Ticket, Rejected> {
-        let admission = entered.map_err(|refusal| self.reject(refusal))?;
+        let admission = entered.map_err(|refusal| {
+            self.count_rejection(refusal.state, refusal.retry_after);
+            Rejected::from(refusal)
+        })?;
         let measured = self.count_entry();
+        let began = if admission.began.is_some() { Began::from(admission.began) } else { measured };
         // A gate of the admission's own generation, whatever it has become since.
         let gate = Gate::admitting(admission.generation, admission.began.is_some());
-        Ok(Ticket { gate, began: Began::from(admission.began.or(measured)) })
+        Ok(Ticket { gate, began })
     }
 
-    fn reject(&self, refusal: Refusal) -> Rejected {
-        let rejected = Rejected::from(refusal);
+    fn count_rejection(&self, state: State, retry_after: Option<Duration>) {
         self.rare().rejected.fetch_add(1, Ordering::Relaxed);
         if let Some(hub) = self.listened() {
-            let (state, retry_after) = (rejected.state, rejected.retry_after);
             hub.push(Event::Reject { state, retry_after });
             hub.tell(self.name());
         }
-        rejected
     }
 
     /// How much longer it is open, if it is open by time and that time is not over.
@@ -388,51 +395,7 @@ impl Core {
     }
 
     fn rare(&self) -> &Rare {
-        self.rare.get_or_init(|| {
-            Box::new(Rare {
-                until: AtomicU64::new(0),
-                latest: AtomicU64::new(0),
-                rejected: AtomicU64::new(0),
-                spread: Spread::new(),
-                hub: Hub::new(&self.settings.listeners),
-            })
-        })
-    }
-}
-
-impl Ticket {
-    /// Of a call that has not been let through yet.
-    #[cfg(feature = "async")]
-    pub(crate) const NONE: Self = Self { gate: Gate::admitting(0, false), began: Began::UNKNOWN };
-}
-
-impl Began {
-    const UNKNOWN: Self = Self(u64::MAX);
-
-    #[inline]
-    fn from(moment: Option<Moment>) -> Self {
-        moment.map_or(Self::UNKNOWN, |moment| Self(moment.as_nanos()))
-    }
-
-    #[inline]
-    fn is_unknown(self) -> bool {
-        self.0 == u64::MAX
-    }
-
-    #[inline]
-    fn get(self) -> Option<Moment> {
-        (!self.is_unknown()).then(|| Moment::from_nanos(self.0))
-    }
-}
-
-impl Rare {
-    #[inline]
-    fn no_earlier(&self, now: Moment) -> Moment {
-        let latest = self.latest.load(Ordering::Relaxed);
-        if now.as_nanos() > latest {
-            self.latest.fetch_max(now.as_nanos(), Ordering::Relaxed);
-        }
-        Moment::from_nanos(latest.max(now.as_nanos()))
+        self.rare.get_or_init(|| Box::new(Rare::new(&self.settings.listeners)))
     }
 }
 

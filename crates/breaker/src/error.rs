@@ -56,6 +56,7 @@ pub enum CallError<E> {
 pub struct TooManyListeners;
 
 impl<E> CallError<E> {
+    #[inline(always)]
     pub(crate) fn open(name: &Arc<str>, rejected: Rejected) -> Self {
         let Rejected { state, retry_after } = rejected;
         Self::Open { name: Arc::clone(name), state, retry_after }

@@ -26,11 +26,13 @@ mod machine;
 mod manual_clock;
 mod moment;
 mod permit;
+mod rare;
 mod registry;
 mod saved;
 mod snapshot;
 mod state;
 mod sync;
+mod ticket;
 
 pub use breaker::Breaker;
 #[cfg(feature = "async")]

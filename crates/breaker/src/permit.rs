@@ -4,9 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::thread;
 
-use crate::core::{Core, Ticket};
+use crate::core::Core;
+#[cfg(feature = "async")]
+use crate::error::CallError;
 use crate::hedge::Group;
 use crate::state::{FailureKind, Outcome, Settled, Verdict};
+use crate::ticket::Ticket;
 
 /// A call that was let through. Say how it ended; dropping it says that the caller went away, or,
 /// in a panic, that the call failed. Its slot is free again in any case.
@@ -45,8 +48,10 @@ enum Watch {
     /// Whoever holds it watches nothing: the thread knows whether it panics.
     Thread,
     /// The call is not running: its caller went away.
+    #[cfg(feature = "async")]
     Waiting,
     /// The call is running: it panicked.
+    #[cfg(feature = "async")]
     Running,
 }
 
@@ -128,9 +133,10 @@ impl<'a> Permit<'a> {
     }
 
     /// Lets the call through, if it may.
-    #[inline]
-    pub(crate) fn admit(&mut self) -> Result<(), crate::error::Rejected> {
-        self.ticket = self.core().enter()?;
+    #[inline(always)]
+    pub(crate) fn admit<E>(&mut self) -> Result<(), CallError<E>> {
+        let core = self.core.get();
+        self.ticket = core.enter_or(|rejected| CallError::open(core.name(), rejected))?;
         self.watch = Watch::Waiting;
         Ok(())
     }
@@ -168,7 +174,9 @@ impl Drop for Permit<'_> {
         let panicked = match self.watch {
             Watch::Idle => return,
             Watch::Thread => thread::panicking(),
+            #[cfg(feature = "async")]
             Watch::Waiting => false,
+            #[cfg(feature = "async")]
             Watch::Running => true,
         };
         let outcome =

@@ -13,7 +13,9 @@ use crate::classify::Classify;
 use crate::clock::{ClockSource, Sleep};
 use crate::config::Settings;
 use crate::core::Core;
-use crate::error::{CallError, Rejected};
+use crate::error::CallError;
+#[cfg(feature = "tower")]
+use crate::error::Rejected;
 use crate::permit::Permit;
 use crate::state::{FailureKind, Outcome};
 
@@ -35,6 +37,7 @@ enum Stage {
     /// It asks when it is first polled.
     Outside,
     /// It was refused before that.
+    #[cfg(feature = "tower")]
     Refused(Rejected),
     Inside,
 }
@@ -85,8 +88,21 @@ impl<'a, F> Guarded<'a, F> {
     {
         let mut this = self.project();
         let permit = this.permit;
-        if let Err(rejected) = this.stage.enter(permit, this.limits) {
-            return Poll::Ready(Err(CallError::open(permit.core().name(), rejected)));
+        match *this.stage {
+            Stage::Inside => {}
+            Stage::Outside => {
+                if let Err(error) = permit.admit() {
+                    return Poll::Ready(Err(error));
+                }
+                *this.stage = Stage::Inside;
+                if permit.core().settings().timeout.is_some() {
+                    *this.limits = Limits::of(permit.core().settings());
+                }
+            }
+            #[cfg(feature = "tower")]
+            Stage::Refused(rejected) => {
+                return Poll::Ready(Err(CallError::open(permit.core().name(), rejected)));
+            }
         }
         // It is there until the call has ended, and nobody polls it after that.
         let Some(call) = this.call.as_mut().as_pin_mut() else { return Poll::Pending };
@@ -100,28 +116,6 @@ impl<'a, F> Guarded<'a, F> {
         let Poll::Ready(early) = limits.poll(context) else { return Poll::Pending };
         permit.step(|| this.call.set(None));
         Poll::Ready(Err(early.conclude(permit)))
-    }
-}
-
-impl Stage {
-    #[inline]
-    fn enter(
-        &mut self,
-        permit: &mut Permit<'_>,
-        limits: &mut Option<Box<Limits>>,
-    ) -> Result<(), Rejected> {
-        match *self {
-            Self::Inside => Ok(()),
-            Self::Refused(rejected) => Err(rejected),
-            Self::Outside => {
-                permit.admit()?;
-                *self = Self::Inside;
-                if permit.core().settings().timeout.is_some() {
-                    *limits = Limits::of(permit.core().settings());
-                }
-                Ok(())
-            }
-        }
     }
 }
 

@@ -18,7 +18,9 @@ pub(crate) enum Evidence {
 /// One part for each rule, in the same order.
 #[derive(Debug)]
 pub(crate) struct Windows {
-    parts: Box<[Part]>,
+    /// Most detectors have one part: it needs no detour.
+    first: Part,
+    others: Box<[Part]>,
     starts: Option<Starts>,
 }
 
@@ -42,8 +44,10 @@ impl Evidence {
         if rules.only_consecutive().is_some() {
             return Self::Consecutive(0);
         }
-        let parts = rules.detectors.iter().map(Part::new).collect();
-        Self::Windows(Box::new(Windows { parts, starts: rules.slow_call.map(Starts::new) }))
+        let first = rules.detectors.first().map_or(Part::Consecutive(0), Part::new);
+        let others = rules.detectors.iter().skip(1).map(Part::new).collect();
+        let starts = rules.slow_call.map(Starts::new);
+        Self::Windows(Box::new(Windows { first, others, starts }))
     }
 
     /// Whether a success changes nothing: then it needs no lock.
@@ -70,11 +74,7 @@ impl Evidence {
                 count_on(failures, failed);
                 rules.only_consecutive().is_some_and(|limit| *failures >= limit)
             }
-            Self::Windows(windows) => {
-                let parts = windows.parts.iter_mut().zip(&rules.detectors);
-                // Every part takes the result in, also after one has said "open".
-                parts.fold(false, |open, (part, rule)| part.record(failed, now, rule) | open)
-            }
+            Self::Windows(windows) => windows.record(failed, now, rules),
         }
     }
 
@@ -83,7 +83,7 @@ impl Evidence {
         match self {
             Self::Consecutive(failures) => readings.consecutive = Some(*failures),
             Self::Windows(windows) => {
-                windows.parts.iter_mut().for_each(|part| part.read_into(&mut readings, now));
+                windows.parts().for_each(|part| part.read_into(&mut readings, now));
             }
         }
         readings
@@ -92,7 +92,7 @@ impl Evidence {
     pub(crate) fn reset(&mut self) {
         match self {
             Self::Consecutive(failures) => *failures = 0,
-            Self::Windows(windows) => windows.parts.iter_mut().for_each(Part::reset),
+            Self::Windows(windows) => windows.parts().for_each(Part::reset),
         }
     }
 
@@ -101,7 +101,7 @@ impl Evidence {
         match self {
             Self::Consecutive(failures) => *failures = saved,
             Self::Windows(windows) => {
-                for part in &mut windows.parts {
+                for part in windows.parts() {
                     if let Part::Consecutive(failures) = part {
                         *failures = saved;
                     }
@@ -119,6 +119,21 @@ impl Evidence {
     }
 }
 
+impl Windows {
+    #[inline]
+    fn record(&mut self, failed: bool, now: Moment, rules: &Rules) -> bool {
+        let Some((rule, other_rules)) = rules.detectors.split_first() else { return false };
+        let opens = self.first.record(failed, now, rule);
+        let others = self.others.iter_mut().zip(other_rules);
+        // Every part takes the result in, also after one has said "open".
+        others.fold(opens, |opens, (part, rule)| part.record(failed, now, rule) | opens)
+    }
+
+    fn parts(&mut self) -> impl Iterator<Item = &mut Part> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
+    }
+}
+
 impl Part {
     fn new(rule: &Rule) -> Self {
         match *rule {
@@ -128,7 +143,7 @@ impl Part {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, failed: bool, now: Moment, rule: &Rule) -> bool {
         match (self, rule) {
             (Self::Consecutive(failures), Rule::Consecutive(limit)) => {

@@ -3,12 +3,15 @@
 //!
 //! [`rules`] are the numbers it goes by, [`evidence`] is what it knows while closed
 //! ([`time_ring`], [`count_ring`], [`starts`]), [`half_open`] what it knows of its probes,
-//! [`totals`] what it has counted. `steer` is what people do to it.
+//! [`totals`] what it has counted. [`admit`] lets calls through, [`settle`] takes in how they ended,
+//! [`steer`] is what people do to it.
 
+mod admit;
 mod count_ring;
 mod evidence;
 mod half_open;
 mod rules;
+mod settle;
 mod starts;
 mod steer;
 mod time_ring;
@@ -21,10 +24,9 @@ pub(crate) use totals::{LatencyTally, Totals};
 use std::time::Duration;
 
 use crate::moment::Moment;
-use crate::state::{Cause, FailureKind, Outcome, Settled, State};
+use crate::state::{Cause, Outcome, Settled, State};
 use evidence::Evidence;
-use half_open::{HalfOpen, Verdict};
-use starts::Ended;
+use half_open::HalfOpen;
 
 /// How many results a window holds, and how many of them are failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,18 +53,6 @@ enum Phase {
     HalfOpen(Box<HalfOpen>),
     ForcedClosed,
     ForcedOpen,
-}
-
-/// What time alone has changed and nobody has written down yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Due {
-    Nothing,
-    HalfOpen,
-    LostProbes,
-    /// The operator's probe is lost, and the breaker would still be open without it.
-    OpenAgain {
-        until: Moment,
-    },
 }
 
 /// A call that was let through: what its permit carries.
@@ -130,125 +120,6 @@ impl Machine {
         }
     }
 
-    /// Asks for a call.
-    pub(crate) fn enter(
-        &mut self,
-        now: Moment,
-        rules: &Rules,
-        changes: &mut Vec<Change>,
-    ) -> Result<Admission, Refusal> {
-        self.sweep(now, rules, changes);
-        self.catch_up(now, changes);
-        if let Some(refusal) = self.refusal(now, rules) {
-            return Err(refusal);
-        }
-        if let Phase::HalfOpen(half_open) = &mut self.phase {
-            half_open.admit(now, rules);
-        }
-        Ok(self.admission(now))
-    }
-
-    /// Asks for an operator's call: while open it goes through as the one probe.
-    pub(crate) fn enter_probe(
-        &mut self,
-        now: Moment,
-        rules: &Rules,
-        changes: &mut Vec<Change>,
-    ) -> Result<Admission, Refusal> {
-        self.sweep(now, rules, changes);
-        self.catch_up(now, changes);
-        if let Phase::Open { until } = self.phase {
-            let half_open = HalfOpen::for_operator(until);
-            self.turn(Phase::HalfOpen(Box::new(half_open)), Cause::OperatorProbe, now, changes);
-        }
-        self.enter(now, rules, changes)
-    }
-
-    /// Takes in how a call ended.
-    pub(crate) fn settle(
-        &mut self,
-        admission: Admission,
-        outcome: Outcome,
-        now: Moment,
-        rules: &Rules,
-        changes: &mut Vec<Change>,
-    ) -> Settlement {
-        self.totals_mut().ended += 1;
-        if admission.generation != self.generation {
-            self.totals_mut().stale += 1;
-            return Settlement { settled: Settled::Stale, counted: None };
-        }
-        let counted = self.weigh(admission, outcome, now);
-        if let Some(outcome) = counted {
-            self.count(outcome);
-            self.judge(outcome, now, rules, changes);
-        }
-        self.sweep(now, rules, changes);
-        Settlement { settled: Settled::Counted, counted }
-    }
-
-    /// The short way of a success while closed, where a window takes it in and nobody tracks when
-    /// calls began. `now` is asked only if it matters. False: it has to go the long way.
-    #[inline]
-    pub(crate) fn succeed_in_window(
-        &mut self,
-        generation: u64,
-        now: impl Fn() -> Moment,
-        rules: &Rules,
-        changes: &mut Vec<Change>,
-    ) -> bool {
-        let is_current = generation == self.generation && matches!(self.phase, Phase::Closed);
-        if !is_current || !self.evidence.is_plain_window() {
-            return false;
-        }
-        let totals = self.totals_mut();
-        totals.ended += 1;
-        totals.success += 1;
-        let opens = if rules.has_time_window() {
-            self.evidence.record(false, now(), rules)
-        } else {
-            self.evidence.record(false, Moment::default(), rules)
-        };
-        if opens {
-            self.open(Cause::Tripped, now(), rules, changes);
-        }
-        true
-    }
-
-    /// Counts the calls that are in flight for too long.
-    pub(crate) fn sweep(&mut self, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
-        let overdue = self.evidence.starts().map_or(0, |starts| starts.sweep(now));
-        let generation = self.generation;
-        for _ in 0..overdue {
-            // The one that opens the breaker makes the others calls of another generation.
-            if self.generation != generation {
-                return;
-            }
-            let slow = Outcome::Failure(FailureKind::Slow);
-            changes.push(Change::SlowInFlight);
-            self.count(slow);
-            self.judge(slow, now, rules, changes);
-        }
-    }
-
-    /// The state that `enter` would find.
-    pub(crate) fn state(&self, now: Moment) -> State {
-        match self.due(now) {
-            Due::Nothing => self.phase.state(),
-            Due::HalfOpen | Due::LostProbes => State::HalfOpen,
-            Due::OpenAgain { .. } => State::Open,
-        }
-    }
-
-    /// What `enter` would answer, without taking anything.
-    pub(crate) fn would_refuse(&self, now: Moment, rules: &Rules) -> Option<Refusal> {
-        match self.due(now) {
-            Due::Nothing => self.refusal(now, rules),
-            Due::HalfOpen | Due::LostProbes => None,
-            Due::OpenAgain { until } => Some(Refusal::open(until.since(now))),
-        }
-    }
-
     pub(crate) fn door(&self) -> Door {
         Door {
             generation: self.generation,
@@ -285,137 +156,6 @@ impl Machine {
 
     pub(crate) fn generation(&self) -> u64 {
         self.generation
-    }
-
-    /// What time alone has changed.
-    fn due(&self, now: Moment) -> Due {
-        match &self.phase {
-            Phase::Open { until } if now >= *until => Due::HalfOpen,
-            Phase::HalfOpen(half_open) if half_open.are_lost(now) => match half_open.open_until() {
-                Some(until) if now < until => Due::OpenAgain { until },
-                _ => Due::LostProbes,
-            },
-            _ => Due::Nothing,
-        }
-    }
-
-    /// Writes down what time alone has changed.
-    fn catch_up(&mut self, now: Moment, changes: &mut Vec<Change>) {
-        let due = self.due(now);
-        if let Phase::HalfOpen(half_open) = &self.phase
-            && due != Due::Nothing
-        {
-            let lost = u64::from(half_open.in_flight());
-            self.totals_mut().probe_lost += lost;
-        }
-        match due {
-            Due::Nothing => {}
-            Due::HalfOpen => {
-                let fresh = Phase::HalfOpen(Box::new(HalfOpen::new()));
-                self.turn(fresh, Cause::Waited, now, changes);
-            }
-            Due::LostProbes => self.go_on_without_lost(),
-            Due::OpenAgain { until } => {
-                self.turn(Phase::Open { until }, Cause::OperatorProbeGone, now, changes);
-            }
-        }
-    }
-
-    /// A new generation of the same spell: whatever the lost ones still say is stale.
-    fn go_on_without_lost(&mut self) {
-        if let Phase::HalfOpen(half_open) = &mut self.phase {
-            **half_open = half_open.without_lost();
-        }
-        self.next_generation();
-    }
-
-    fn refusal(&self, now: Moment, rules: &Rules) -> Option<Refusal> {
-        match &self.phase {
-            Phase::Closed | Phase::ForcedClosed => None,
-            Phase::Open { until } => Some(Refusal::open(until.since(now))),
-            Phase::ForcedOpen => Some(Refusal { state: State::Open, retry_after: None }),
-            Phase::HalfOpen(half_open) => half_open.is_full(rules).then(|| Refusal {
-                state: State::HalfOpen,
-                retry_after: Some(half_open.lost_at().since(now)),
-            }),
-        }
-    }
-
-    fn admission(&mut self, now: Moment) -> Admission {
-        let began = self.evidence.starts().map(|starts| starts.begin(now));
-        Admission { generation: self.generation, began }
-    }
-
-    /// How an outcome of this generation counts, with its duration in mind.
-    fn weigh(&mut self, admission: Admission, outcome: Outcome, now: Moment) -> Option<Outcome> {
-        let (Some(began), Some(starts)) = (admission.began, self.evidence.starts()) else {
-            return Some(outcome);
-        };
-        match (starts.end(began, now), outcome) {
-            (Ended::AlreadyCounted, _) => None,
-            (Ended::Slow, Outcome::Success) => Some(Outcome::Failure(FailureKind::Slow)),
-            (Ended::Slow | Ended::InTime, outcome) => Some(outcome),
-        }
-    }
-
-    fn count(&mut self, outcome: Outcome) {
-        let is_probe = matches!(self.phase, Phase::HalfOpen(_));
-        let totals = self.totals_mut();
-        match outcome {
-            Outcome::Success => {
-                totals.success += 1;
-                totals.probe_success += u64::from(is_probe);
-            }
-            Outcome::Failure(kind) => {
-                totals.failure += 1;
-                totals.probe_failure += u64::from(is_probe);
-                totals.timeout += u64::from(kind == FailureKind::Timeout);
-                totals.slow += u64::from(kind == FailureKind::Slow);
-            }
-            Outcome::Ignored => totals.ignored += 1,
-            Outcome::Cancelled => totals.cancelled += 1,
-        }
-    }
-
-    fn judge(&mut self, outcome: Outcome, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
-        let failed = match outcome {
-            Outcome::Success => Some(false),
-            Outcome::Failure(_) => Some(true),
-            Outcome::Ignored | Outcome::Cancelled => None,
-        };
-        match (&mut self.phase, failed) {
-            (Phase::Closed, Some(failed)) => {
-                if self.evidence.record(failed, now, rules) {
-                    self.open(Cause::Tripped, now, rules, changes);
-                }
-            }
-            (Phase::HalfOpen(half_open), Some(failed)) => {
-                match half_open.settle(failed, rules.close) {
-                    Verdict::Wait => {}
-                    Verdict::Close => {
-                        self.close(Phase::Closed, Cause::ProbesSucceeded, now, changes);
-                    }
-                    Verdict::Reopen => self.open(Cause::ProbesFailed, now, rules, changes),
-                }
-            }
-            (Phase::HalfOpen(half_open), None) => {
-                half_open.release();
-                self.without_operator(now, changes);
-            }
-            (Phase::Closed | Phase::ForcedClosed | Phase::Open { .. } | Phase::ForcedOpen, _) => {}
-        }
-    }
-
-    /// The operator's probe ended without a result: back to open, if its time is not over.
-    fn without_operator(&mut self, now: Moment, changes: &mut Vec<Change>) {
-        let Phase::HalfOpen(half_open) = &mut self.phase else { return };
-        match half_open.open_until() {
-            Some(until) if now < until => {
-                self.turn(Phase::Open { until }, Cause::OperatorProbeGone, now, changes);
-            }
-            Some(_) => **half_open = half_open.without_lost(),
-            None => {}
-        }
     }
 
     fn open(&mut self, cause: Cause, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
@@ -456,8 +196,9 @@ impl Machine {
         }
     }
 
+    #[inline]
     fn totals_mut(&mut self) -> &mut Totals {
-        self.totals.get_or_insert_default()
+        self.totals.get_or_insert_with(Box::default)
     }
 }
 
@@ -472,12 +213,6 @@ impl Phase {
 
     fn is_forced(&self) -> bool {
         matches!(self, Self::ForcedClosed | Self::ForcedOpen)
-    }
-}
-
-impl Refusal {
-    fn open(retry_after: Duration) -> Self {
-        Self { state: State::Open, retry_after: Some(retry_after) }
     }
 }
 

@@ -1,0 +1,148 @@
+//! Takes in how calls ended, and judges.
+
+use super::half_open::Verdict;
+use super::starts::Ended;
+use super::{Admission, Change, Machine, Phase, Rules, Settlement};
+use crate::moment::Moment;
+use crate::state::{Cause, FailureKind, Outcome, Settled};
+
+impl Machine {
+    /// Takes in how a call ended.
+    pub(crate) fn settle(
+        &mut self,
+        admission: Admission,
+        outcome: Outcome,
+        now: Moment,
+        rules: &Rules,
+        changes: &mut Vec<Change>,
+    ) -> Settlement {
+        self.totals_mut().ended += 1;
+        if admission.generation != self.generation {
+            self.totals_mut().stale += 1;
+            return Settlement { settled: Settled::Stale, counted: None };
+        }
+        let counted = self.weigh(admission, outcome, now);
+        if let Some(outcome) = counted {
+            self.count(outcome);
+            self.judge(outcome, now, rules, changes);
+        }
+        self.sweep(now, rules, changes);
+        Settlement { settled: Settled::Counted, counted }
+    }
+
+    /// The short way of a success while closed, where a window takes it in and nobody tracks when
+    /// calls began. `now` is asked only if it matters. False: it has to go the long way.
+    #[inline]
+    pub(crate) fn succeed_in_window(
+        &mut self,
+        generation: u64,
+        now: impl Fn() -> Moment,
+        rules: &Rules,
+        changes: &mut Vec<Change>,
+    ) -> bool {
+        let is_current = generation == self.generation && matches!(self.phase, Phase::Closed);
+        if !is_current || !self.evidence.is_plain_window() {
+            return false;
+        }
+        let totals = self.totals_mut();
+        totals.ended += 1;
+        totals.success += 1;
+        let opens = if rules.has_time_window() {
+            self.evidence.record(false, now(), rules)
+        } else {
+            self.evidence.record(false, Moment::default(), rules)
+        };
+        if opens {
+            self.open(Cause::Tripped, now(), rules, changes);
+        }
+        true
+    }
+
+    /// Counts the calls that are in flight for too long.
+    pub(crate) fn sweep(&mut self, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
+        let overdue = self.evidence.starts().map_or(0, |starts| starts.sweep(now));
+        let generation = self.generation;
+        for _ in 0..overdue {
+            // The one that opens the breaker makes the others calls of another generation.
+            if self.generation != generation {
+                return;
+            }
+            let slow = Outcome::Failure(FailureKind::Slow);
+            changes.push(Change::SlowInFlight);
+            self.count(slow);
+            self.judge(slow, now, rules, changes);
+        }
+    }
+
+    /// How an outcome of this generation counts, with its duration in mind.
+    fn weigh(&mut self, admission: Admission, outcome: Outcome, now: Moment) -> Option<Outcome> {
+        let (Some(began), Some(starts)) = (admission.began, self.evidence.starts()) else {
+            return Some(outcome);
+        };
+        match (starts.end(began, now), outcome) {
+            (Ended::AlreadyCounted, _) => None,
+            (Ended::Slow, Outcome::Success) => Some(Outcome::Failure(FailureKind::Slow)),
+            (Ended::Slow | Ended::InTime, outcome) => Some(outcome),
+        }
+    }
+
+    fn count(&mut self, outcome: Outcome) {
+        let is_probe = matches!(self.phase, Phase::HalfOpen(_));
+        let totals = self.totals_mut();
+        match outcome {
+            Outcome::Success => {
+                totals.success += 1;
+                totals.probe_success += u64::from(is_probe);
+            }
+            Outcome::Failure(kind) => {
+                totals.failure += 1;
+                totals.probe_failure += u64::from(is_probe);
+                totals.timeout += u64::from(kind == FailureKind::Timeout);
+                totals.slow += u64::from(kind == FailureKind::Slow);
+            }
+            Outcome::Ignored => totals.ignored += 1,
+            Outcome::Cancelled => totals.cancelled += 1,
+        }
+    }
+
+    fn judge(&mut self, outcome: Outcome, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
+        let failed = match outcome {
+            Outcome::Success => Some(false),
+            Outcome::Failure(_) => Some(true),
+            Outcome::Ignored | Outcome::Cancelled => None,
+        };
+        match (&mut self.phase, failed) {
+            (Phase::Closed, Some(failed)) => {
+                if self.evidence.record(failed, now, rules) {
+                    self.open(Cause::Tripped, now, rules, changes);
+                }
+            }
+            (Phase::HalfOpen(half_open), Some(failed)) => {
+                match half_open.settle(failed, rules.close) {
+                    Verdict::Wait => {}
+                    Verdict::Close => {
+                        self.close(Phase::Closed, Cause::ProbesSucceeded, now, changes);
+                    }
+                    Verdict::Reopen => self.open(Cause::ProbesFailed, now, rules, changes),
+                }
+            }
+            (Phase::HalfOpen(half_open), None) => {
+                half_open.release();
+                self.without_operator(now, changes);
+            }
+            (Phase::Closed | Phase::ForcedClosed | Phase::Open { .. } | Phase::ForcedOpen, _) => {}
+        }
+    }
+
+    /// The operator's probe ended without a result: back to open, if its time is not over.
+    fn without_operator(&mut self, now: Moment, changes: &mut Vec<Change>) {
+        let Phase::HalfOpen(half_open) = &mut self.phase else { return };
+        match half_open.open_until() {
+            Some(until) if now < until => {
+                self.turn(Phase::Open { until }, Cause::OperatorProbeGone, now, changes);
+            }
+            Some(_) => **half_open = half_open.without_lost(),
+            None => {}
+        }
+    }
+}
