@@ -5,9 +5,10 @@
 #![cfg_attr(feature = "async", doc = "[registry]: Breakers")]
 #![cfg_attr(feature = "async", doc = "[runbook]: tuning")]
 #![cfg_attr(feature = "tower", doc = "[layer]: BreakerLayer")]
+#![cfg_attr(not(feature = "tower"), doc = "[layer]: #features")]
 // Its examples need the default features.
 #![cfg_attr(feature = "async", doc = include_str!("../README.md"))]
-#![cfg_attr(not(feature = "async"), doc = "A circuit breaker, here without its asynchronous calls.")]
+#![cfg_attr(not(feature = "async"), doc = "A circuit breaker without asynchronous calls.")]
 //!
 //! ## The rooms of this crate
 //!

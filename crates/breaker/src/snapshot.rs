@@ -59,7 +59,8 @@ pub struct Snapshot {
     pub latency: LatencySnapshot,
     /// When a refused call may ask again, if calls are refused and time alone can change that.
     pub retry_after: Option<Duration>,
-    /// For how long it has been in this state.
+    /// The time since the state last changed. Half-open by time alone is a change when the next call
+    /// has written it down: until then this is the time since it opened.
     pub in_state_for: Duration,
     /// When the state last changed, by the breaker's clock.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -83,7 +84,7 @@ pub struct WindowSnapshot {
     pub error_rate: f64,
 }
 
-/// How long the measured calls took: those that counted as a success or as a failure, and of them
+/// How long the measured calls took since the breaker was made: those that counted as a success or as a failure, and of them
 /// the ones that [`LatencyOf`](crate::LatencyOf) says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
