@@ -11,8 +11,7 @@ use crate::events::{Events, Listener, Mailbox, Notice, Subscription};
 use crate::permit::Permit;
 use crate::saved::{MAX_SAVED_GENERATION, RestoreError, Saved};
 use crate::snapshot::Snapshot;
-use crate::state::{FailureKind, Outcome, State, Verdict};
-use crate::ticket::Ticket;
+use crate::state::State;
 
 /// A circuit breaker. Clones are the same breaker.
 ///
@@ -63,20 +62,15 @@ impl<C> Breaker<C> {
         C: Classify<T, E>,
     {
         let ticket = self.core.enter_or(|rejected| CallError::open(self.core.name(), rejected))?;
-        let watch = PanicWatch { core: &self.core, ticket };
-        let result = call();
+        let result = self.core.watch(ticket, call);
         // A classifier that panics could not judge the call: then it failed.
-        let verdict = self.classifier.classify(&result);
-        std::mem::forget(watch);
-        match verdict {
-            Verdict::Success => self.core.succeed(ticket),
-            verdict => self.core.settle(ticket, verdict.into()),
-        };
+        let verdict = self.core.watch(ticket, || self.classifier.classify(&result));
+        self.core.conclude(ticket, verdict);
         result.map_err(CallError::Inner)
     }
 
     /// Lets a call through that this breaker does not run: code that blocks, a stream, something in
-    /// two steps.
+    /// two steps. [`Permit`] shows how it goes on.
     ///
     /// # Errors
     /// When the call is refused.
@@ -94,11 +88,28 @@ impl<C> Breaker<C> {
     }
 
     /// Lets an operator's call through. While the breaker is open it becomes half-open with this as
-    /// its one probe: nobody else goes through beside it. Its success counts as a probe's, its
+    /// its one probe: nobody else goes through beside it. Its success counts as one probe's, its
     /// failure opens anew, and if it ends without a result the breaker is open as it was before.
+    /// While the breaker is closed or half-open it is a call like any other.
+    ///
+    /// ```
+    /// use mainstay_breaker::{Breaker, Detector, HalfOpenPolicy, State};
+    ///
+    /// let breaker = Breaker::builder("payments")
+    ///     .detector(Detector::consecutive(1))
+    ///     .half_open(HalfOpenPolicy::all(1))
+    ///     .build()?;
+    /// let _ = breaker.run(|| Err::<(), _>("down"));
+    /// assert_eq!(breaker.state(), State::Open);
+    /// if let Ok(probe) = breaker.enter_probe() {
+    ///     probe.success();
+    /// }
+    /// assert_eq!(breaker.state(), State::Closed);
+    /// # Ok::<(), mainstay_breaker::ConfigError>(())
+    /// ```
     ///
     /// # Errors
-    /// When a probe is in flight already, or the breaker was forced open.
+    /// When as many probes are in flight as may be at once, or the breaker was forced open.
     pub fn enter_probe(&self) -> Result<Permit<'_>, Rejected> {
         self.core.enter_probe().map(|ticket| Permit::borrowed(&self.core, ticket))
     }
@@ -173,7 +184,18 @@ impl<C> Breaker<C> {
         self.core.export()
     }
 
-    /// Goes on where another left off. Calls in flight count no more.
+    /// Goes on where another left off. Calls in flight count no more. Windows and totals begin anew.
+    ///
+    /// ```
+    /// use mainstay_breaker::{Breaker, Detector, State};
+    ///
+    /// let before = Breaker::builder("payments").detector(Detector::consecutive(1)).build()?;
+    /// let _ = before.run(|| Err::<(), _>("down"));
+    /// let after = Breaker::builder("payments").build()?;
+    /// after.restore(&before.export())?;
+    /// assert_eq!(after.state(), State::Open);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// When it was not written by a breaker. Nothing has changed then.
@@ -200,6 +222,17 @@ impl<C> Breaker<C> {
 
     /// Keeps everything that happens from now on, for somebody who reads it at their own pace.
     ///
+    /// ```
+    /// use mainstay_breaker::{Breaker, Event};
+    ///
+    /// let breaker = Breaker::builder("payments").build()?;
+    /// let mut events = breaker.subscribe()?;
+    /// let _ = breaker.run(|| Ok::<_, std::io::Error>("paid"));
+    /// assert!(matches!(events.try_next(), Some(Event::Success { .. })));
+    /// assert_eq!(events.try_next(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// When there are too many listeners.
     pub fn subscribe(&self) -> Result<Events, TooManyListeners> {
@@ -207,19 +240,6 @@ impl<C> Breaker<C> {
         let put = Arc::clone(&mailbox);
         let subscription = self.on_event(move |notice| put.put(notice.event))?;
         Ok(Events::new(mailbox, subscription))
-    }
-}
-
-/// Dropped only by a panic of the call.
-struct PanicWatch<'a> {
-    core: &'a Core,
-    ticket: Ticket,
-}
-
-impl Drop for PanicWatch<'_> {
-    #[cold]
-    fn drop(&mut self) {
-        self.core.settle(self.ticket, Outcome::Failure(FailureKind::Panic));
     }
 }
 

@@ -14,7 +14,7 @@ use crate::moment::Moment;
 use crate::rare::Rare;
 use crate::saved::Saved;
 use crate::snapshot::Snapshot;
-use crate::state::{FailureKind, Outcome, Settled, State};
+use crate::state::{FailureKind, Outcome, Settled, State, Verdict};
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 use crate::ticket::{Began, Ticket};
 
@@ -92,6 +92,29 @@ impl Core {
             return Settled::Counted;
         }
         self.succeed_watched(ticket)
+    }
+
+    /// Whether a call's generation is not over.
+    pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
+        ticket.gate.generation() == self.gate().generation()
+    }
+
+    /// Counts what a classifier said.
+    #[inline(always)]
+    pub(crate) fn conclude(&self, ticket: Ticket, verdict: Verdict) {
+        match verdict {
+            Verdict::Success => self.succeed(ticket),
+            verdict => self.settle(ticket, verdict.into()),
+        };
+    }
+
+    /// Runs one step of a call: if it panics, the call has failed.
+    #[inline(always)]
+    pub(crate) fn watch<T>(&self, ticket: Ticket, step: impl FnOnce() -> T) -> T {
+        let watch = PanicWatch { core: self, ticket };
+        let answer = step();
+        std::mem::forget(watch);
+        answer
     }
 
     pub(crate) fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
@@ -396,6 +419,19 @@ impl Core {
 
     fn rare(&self) -> &Rare {
         self.rare.get_or_init(|| Box::new(Rare::new(&self.settings.listeners)))
+    }
+}
+
+/// Dropped only by a panic.
+struct PanicWatch<'a> {
+    core: &'a Core,
+    ticket: Ticket,
+}
+
+impl Drop for PanicWatch<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        self.core.settle(self.ticket, Outcome::Failure(FailureKind::Panic));
     }
 }
 

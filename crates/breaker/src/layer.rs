@@ -88,7 +88,7 @@ where
                 let call = permit.step(|| self.inner.call(request));
                 Guarded::inside(permit, call, limits)
             }
-            Err(rejected) => Guarded::refused(Arc::clone(&self.breaker.core), rejected),
+            Err(rejected) => Guarded::refused(Arc::clone(self.breaker.core.name()), rejected),
         };
         ResponseFuture { guarded, classifier }
     }

@@ -1,12 +1,30 @@
-#![doc = include_str!("../README.md")]
+// Where the README links to a file, this page links to the item: of two definitions the first holds.
+#![cfg_attr(feature = "async", doc = "[run]: Breaker::run")]
+#![cfg_attr(feature = "async", doc = "[call]: Breaker::call")]
+#![cfg_attr(feature = "async", doc = "[enter]: Permit")]
+#![cfg_attr(feature = "async", doc = "[registry]: Breakers")]
+#![cfg_attr(feature = "async", doc = "[runbook]: tuning")]
+#![cfg_attr(feature = "tower", doc = "[layer]: BreakerLayer")]
+#![cfg_attr(not(feature = "tower"), doc = "[layer]: #features")]
+// Its examples need the default features.
+#![cfg_attr(feature = "async", doc = include_str!("../README.md"))]
+#![cfg_attr(not(feature = "async"), doc = "A circuit breaker without asynchronous calls.")]
 //!
-//! # The rooms of this crate
+//! ## The rooms of this crate
 //!
 //! `config` (what a breaker goes by, checked) → `gate` (the state in one word) → `core` (gate, lock,
 //! counters) → `machine` (the pure state machine) → `events` (what others are told). On top:
 //! `breaker` (the handle), `permit` (a call that was let through), `call` (asynchronous calls),
 //! `hedge` (several attempts that count once), `layer` (tower), `registry` (a breaker for each key).
 #![forbid(unsafe_code)]
+
+/// The operator's runbook.
+///
+/// [readme]: crate
+///
+#[cfg(all(feature = "async", any(doc, doctest)))]
+#[doc = include_str!("../../../docs/runbooks/tune-a-breaker.md")]
+pub mod tuning {}
 
 mod breaker;
 #[cfg(feature = "async")]

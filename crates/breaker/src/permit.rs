@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::core::Core;
-#[cfg(feature = "async")]
-use crate::error::CallError;
 use crate::hedge::Group;
 use crate::state::{FailureKind, Outcome, Settled, Verdict};
 use crate::ticket::Ticket;
@@ -116,29 +114,11 @@ impl<'a> Permit<'a> {
     }
 }
 
-/// What a call does with its permit without ever moving it: a copy of what was just written costs
-/// more than the rest of the breaker.
 #[cfg(feature = "async")]
 impl<'a> Permit<'a> {
-    /// A seat for a call that asks when it is first polled.
-    #[inline]
-    pub(crate) fn outside(core: &'a Core) -> Self {
-        Self { core: Holder::Borrowed(core), ticket: Ticket::NONE, watch: Watch::Idle }
-    }
-
-    /// A seat for a call that was refused.
-    #[cfg(feature = "tower")]
-    pub(crate) fn owned_outside(core: Arc<Core>) -> Permit<'static> {
-        Permit { core: Holder::Owned(core), ticket: Ticket::NONE, watch: Watch::Idle }
-    }
-
-    /// Lets the call through, if it may.
-    #[inline(always)]
-    pub(crate) fn admit<E>(&mut self) -> Result<(), CallError<E>> {
-        let core = self.core.get();
-        self.ticket = core.enter_or(|rejected| CallError::open(core.name(), rejected))?;
-        self.watch = Watch::Waiting;
-        Ok(())
+    /// Of a call that was let through and waits.
+    pub(crate) fn waiting(core: &'a Core, ticket: Ticket) -> Self {
+        Self { core: Holder::Borrowed(core), ticket, watch: Watch::Waiting }
     }
 
     /// Runs one step of the call: if it panics, the call has failed; if the permit is dropped
@@ -152,19 +132,9 @@ impl<'a> Permit<'a> {
     }
 
     /// Says how the call ended.
-    #[inline]
     pub(crate) fn end(&mut self, outcome: Outcome) {
         self.watch = Watch::Idle;
-        match (&self.core, outcome) {
-            (Holder::Borrowed(core), Outcome::Success) => core.succeed(self.ticket),
-            (Holder::Owned(core), Outcome::Success) => core.succeed(self.ticket),
-            (holder, outcome) => holder.settle(self.ticket, outcome),
-        };
-    }
-
-    #[inline]
-    pub(crate) fn core(&self) -> &Core {
-        self.core.get()
+        self.core.settle(self.ticket, outcome);
     }
 }
 
@@ -198,6 +168,8 @@ impl Holder<'_> {
     fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
         if let Self::Hedged(core, group) = self
             && outcome != Outcome::Cancelled
+            // A stale result decides nothing.
+            && core.is_current(ticket)
             && !group.decide()
         {
             core.settle(ticket, Outcome::Cancelled);

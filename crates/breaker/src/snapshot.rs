@@ -59,7 +59,8 @@ pub struct Snapshot {
     pub latency: LatencySnapshot,
     /// When a refused call may ask again, if calls are refused and time alone can change that.
     pub retry_after: Option<Duration>,
-    /// For how long it has been in this state.
+    /// The time since the state last changed. Half-open by time alone is a change when the next call
+    /// has written it down: until then this is the time since it opened.
     pub in_state_for: Duration,
     /// When the state last changed, by the breaker's clock.
     #[cfg_attr(feature = "serde", serde(skip))]
@@ -83,7 +84,7 @@ pub struct WindowSnapshot {
     pub error_rate: f64,
 }
 
-/// How long the measured calls took: those that counted as a success or as a failure, and of them
+/// How long the measured calls took since the breaker was made: those that counted as a success or as a failure, and of them
 /// the ones that [`LatencyOf`](crate::LatencyOf) says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -143,8 +144,8 @@ impl Snapshot {
             ring: readings.ring.map(WindowSnapshot::from),
             latency: machine.latency().into(),
             retry_after: refusal.and_then(|refusal| refusal.retry_after),
-            in_state_for: now.since(machine.changed_at()),
-            last_state_change_at: machine.changed_at(),
+            in_state_for: now.since(machine.changed_at(now)),
+            last_state_change_at: machine.changed_at(now),
             untold_events_total: sources.losses.0,
             listener_panics_total: sources.losses.1,
         }

@@ -14,12 +14,6 @@ pub(crate) struct Ticket {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Began(u64);
 
-impl Ticket {
-    /// Of a call that has not been let through yet.
-    #[cfg(feature = "async")]
-    pub(crate) const NONE: Self = Self { gate: Gate::admitting(0, false), began: Began::UNKNOWN };
-}
-
 impl Began {
     pub(crate) const UNKNOWN: Self = Self(u64::MAX);
 

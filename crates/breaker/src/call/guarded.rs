@@ -20,26 +20,26 @@ use crate::permit::Permit;
 use crate::state::{FailureKind, Outcome};
 
 pin_project! {
-    /// Drives a call and keeps its permit: whatever happens, the breaker hears of it.
+    /// Drives a call: whatever happens, the breaker hears of it.
     pub(crate) struct Guarded<'a, F> {
-        // Dropped before the permit, so that the work has stopped when the breaker hears of it.
+        // Dropped before its permit, so that the work has stopped when the breaker hears of it.
         #[pin]
         call: Option<F>,
-        permit: Permit<'a>,
-        limits: Option<Box<Limits>>,
-        stage: Stage,
+        seat: Seat<'a>,
     }
 }
 
-/// How far a call has come.
-#[derive(Debug, Clone, Copy)]
-enum Stage {
+/// How far a call has come. What is written here is read back slowly: a call that ends when it is
+/// first polled writes nothing.
+enum Seat<'a> {
     /// It asks when it is first polled.
-    Outside,
+    Outside(&'a Core),
     /// It was refused before that.
     #[cfg(feature = "tower")]
-    Refused(Rejected),
-    Inside,
+    Refused(Arc<str>, Rejected),
+    /// It was let through.
+    Inside(Permit<'a>, Option<Box<Limits>>),
+    Ended,
 }
 
 /// What ends a call before its result.
@@ -59,25 +59,62 @@ impl<'a, F> Guarded<'a, F> {
     /// Asks when it is first polled.
     #[inline]
     pub(crate) fn outside(core: &'a Core, call: F) -> Self {
-        let permit = Permit::outside(core);
-        Self { call: Some(call), permit, limits: None, stage: Stage::Outside }
+        Self { call: Some(call), seat: Seat::Outside(core) }
     }
 
     /// Was let through.
     pub(crate) fn inside(permit: Permit<'a>, call: F, limits: Option<Box<Limits>>) -> Self {
-        Self { call: Some(call), permit, limits, stage: Stage::Inside }
+        Self { call: Some(call), seat: Seat::Inside(permit, limits) }
     }
 
     /// Was refused.
     #[cfg(feature = "tower")]
-    pub(crate) fn refused(core: Arc<Core>, rejected: Rejected) -> Guarded<'static, F> {
-        let permit = Permit::owned_outside(core);
-        Guarded { call: None, permit, limits: None, stage: Stage::Refused(rejected) }
+    pub(crate) fn refused(name: Arc<str>, rejected: Rejected) -> Self {
+        Self { call: None, seat: Seat::Refused(name, rejected) }
     }
 
     /// Goes on, and settles the call when it has ended.
     #[inline]
     pub(crate) fn poll<T, E, C>(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        classifier: &C,
+    ) -> Poll<Result<T, CallError<E>>>
+    where
+        F: Future<Output = Result<T, E>>,
+        C: Classify<T, E>,
+    {
+        let mut this = self.as_mut().project();
+        let core = match this.seat {
+            Seat::Outside(core) => *core,
+            #[cfg(feature = "tower")]
+            Seat::Refused(name, rejected) => {
+                return Poll::Ready(Err(CallError::open(name, *rejected)));
+            }
+            Seat::Inside(..) | Seat::Ended => return self.poll_inside(context, classifier),
+        };
+        let ticket = match core.enter_or(|rejected| CallError::open(core.name(), rejected)) {
+            Ok(ticket) => ticket,
+            Err(error) => return Poll::Ready(Err(error)),
+        };
+        if core.settings().timeout.is_some() {
+            let limits = Limits::of(core.settings());
+            *this.seat = Seat::Inside(Permit::waiting(core, ticket), limits);
+            return self.poll_inside(context, classifier);
+        }
+        let Some(call) = this.call.as_mut().as_pin_mut() else { return Poll::Pending };
+        let Poll::Ready(result) = core.watch(ticket, || call.poll(context)) else {
+            *this.seat = Seat::Inside(Permit::waiting(core, ticket), None);
+            return Poll::Pending;
+        };
+        *this.seat = Seat::Ended;
+        // A classifier that panics could not judge the call: then it failed.
+        let verdict = core.watch(ticket, || classifier.classify(&result));
+        core.conclude(ticket, verdict);
+        Poll::Ready(result.map_err(CallError::Inner))
+    }
+
+    fn poll_inside<T, E, C>(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
         classifier: &C,
@@ -87,32 +124,15 @@ impl<'a, F> Guarded<'a, F> {
         C: Classify<T, E>,
     {
         let mut this = self.project();
-        let permit = this.permit;
-        match *this.stage {
-            Stage::Inside => {}
-            Stage::Outside => {
-                if let Err(error) = permit.admit() {
-                    return Poll::Ready(Err(error));
-                }
-                *this.stage = Stage::Inside;
-                if permit.core().settings().timeout.is_some() {
-                    *this.limits = Limits::of(permit.core().settings());
-                }
-            }
-            #[cfg(feature = "tower")]
-            Stage::Refused(rejected) => {
-                return Poll::Ready(Err(CallError::open(permit.core().name(), rejected)));
-            }
-        }
-        // It is there until the call has ended, and nobody polls it after that.
+        // Both are there until the call has ended, and nobody polls it after that.
+        let Seat::Inside(permit, limits) = this.seat else { return Poll::Pending };
         let Some(call) = this.call.as_mut().as_pin_mut() else { return Poll::Pending };
         if let Poll::Ready(result) = permit.step(|| call.poll(context)) {
-            // A classifier that panics could not judge the call: then it failed.
             let verdict = permit.step(|| classifier.classify(&result));
             permit.end(verdict.into());
             return Poll::Ready(result.map_err(CallError::Inner));
         }
-        let Some(limits) = this.limits.as_mut() else { return Poll::Pending };
+        let Some(limits) = limits else { return Poll::Pending };
         let Poll::Ready(early) = limits.poll(context) else { return Poll::Pending };
         permit.step(|| this.call.set(None));
         Poll::Ready(Err(early.conclude(permit)))

@@ -71,14 +71,16 @@ impl<C> Builder<C> {
         self
     }
 
-    /// How long a probe may take before it is lost and a fresh one may start. Default: 60 seconds.
+    /// How long probes may take, from the first of those in flight: then they are lost, and fresh
+    /// ones may start. Default: 60 seconds.
     pub fn half_open_for(mut self, duration: Duration) -> Self {
         self.half_open_for = duration;
         self
     }
 
-    /// How long an asynchronous call may take: then it is dropped and counts as a failure.
-    /// Default: as long as it likes.
+    /// How long an asynchronous call may take: then it is dropped and counts as a failure. It does
+    /// not hold for [`Breaker::run`] and permits: nobody can stop a thread that blocks. Default: as
+    /// long as it likes.
     #[cfg(feature = "async")]
     pub fn timeout(mut self, duration: Duration) -> Self {
         self.timeout = Some(duration);
@@ -97,8 +99,8 @@ impl<C> Builder<C> {
         self
     }
 
-    /// Calls `listener` with everything that happens, after the lock is released. What it does may
-    /// take its time, panic, or use the breaker: it changes nothing that was recorded.
+    /// Calls `listener` with everything that happens, after the lock is released. It may panic or use
+    /// the breaker: that changes nothing that was recorded. It runs within a call, which waits for it.
     pub fn on_event(mut self, listener: impl Fn(&Notice<'_>) + Send + Sync + 'static) -> Self {
         self.listeners.push(Listener::new(listener));
         self

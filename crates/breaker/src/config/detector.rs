@@ -38,6 +38,7 @@ pub struct Rolling {
     /// The share of failures that opens the breaker; 0 means any failure.
     pub error_rate: f64,
     /// A call that takes longer counts as a failure, at the latest when the breaker is next asked.
+    /// Beside other detectors it counts for all of them.
     pub slow_call: Option<Duration>,
 }
 

@@ -24,7 +24,8 @@ pub const MAX_LISTENERS: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The state changed.
+    /// The state changed, or somebody forced or released it where it stood: then `from` and `to` are
+    /// the same.
     StateChange {
         /// What it was.
         from: State,

@@ -66,11 +66,10 @@ impl HalfOpen {
         self.in_flight >= limit
     }
 
-    /// Reserves a slot. The time to be lost runs from the first of those in flight.
+    /// Reserves a slot. The time to be lost runs from the last of those in flight: none of them is
+    /// lost before its own time.
     pub(crate) fn admit(&mut self, now: Moment, rules: &Rules) {
-        if self.in_flight == 0 {
-            self.lost_at = now.plus(rules.half_open_for);
-        }
+        self.lost_at = now.plus(rules.half_open_for);
         self.in_flight = self.in_flight.saturating_add(1);
     }
 

@@ -150,8 +150,12 @@ impl Machine {
         self.evidence.read(now)
     }
 
-    pub(crate) fn changed_at(&self) -> Moment {
-        self.changed_at
+    /// When the state changed that `enter` would find.
+    pub(crate) fn changed_at(&self, now: Moment) -> Moment {
+        match self.phase {
+            Phase::Open { until } if now >= until => until,
+            _ => self.changed_at,
+        }
     }
 
     pub(crate) fn generation(&self) -> u64 {
@@ -171,14 +175,15 @@ impl Machine {
     /// The one place where a state changes: with its time, its generation and its count.
     fn turn(&mut self, phase: Phase, cause: Cause, now: Moment, changes: &mut Vec<Change>) {
         let (from, to) = (self.phase.state(), phase.state());
+        let is_told = from != to || self.phase.is_forced() != phase.is_forced();
         self.phase = phase;
         self.next_generation();
-        if from == to {
+        if !is_told {
             return;
         }
         self.changed_at = now;
         // What was restored happened before, and was counted then.
-        if cause != Cause::Restored {
+        if from != to && cause != Cause::Restored {
             let totals = self.totals_mut();
             match to {
                 State::Closed => totals.closed += 1,
