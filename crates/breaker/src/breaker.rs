@@ -61,11 +61,11 @@ impl<C> Breaker<C> {
     where
         C: Classify<T, E>,
     {
-        let ticket = self.core.enter_or(|rejected| CallError::open(self.core.name(), rejected))?;
-        let result = self.core.watch(ticket, call);
+        let entered = self.core.enter_or(|rejected| CallError::open(self.core.name(), rejected))?;
+        let result = self.core.watch(entered.ticket, call);
         // A classifier that panics could not judge the call: then it failed.
-        let verdict = self.core.watch(ticket, || self.classifier.classify(&result));
-        self.core.conclude(ticket, verdict);
+        let verdict = self.core.watch(entered.ticket, || self.classifier.classify(&result));
+        self.core.conclude(entered, verdict);
         result.map_err(CallError::Inner)
     }
 

@@ -32,6 +32,14 @@ pub(crate) struct Core {
     machine: Mutex<Machine>,
 }
 
+/// A call that has just been let through, and where it was counted: looking that up again costs more
+/// than counting.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entered<'a> {
+    pub(crate) ticket: Ticket,
+    cells: &'a Cells,
+}
+
 impl Core {
     pub(crate) fn new(settings: Arc<Settings>, name: Option<Arc<str>>) -> Self {
         let now = if settings.is_exact { settings.clock.now() } else { settings.clock.rough() };
@@ -59,22 +67,27 @@ impl Core {
     /// Lets a call through, or not.
     #[inline]
     pub(crate) fn enter(&self) -> Result<Ticket, Rejected> {
-        self.enter_or(|rejected| rejected)
+        self.enter_or(|rejected| rejected).map(|entered| entered.ticket)
     }
 
     /// Lets a call through, or makes an error of the refusal: each of the two ways to be refused
     /// makes its own, so that nothing is copied where they meet.
     #[inline(always)]
-    pub(crate) fn enter_or<R>(&self, refuse: impl Fn(Rejected) -> R) -> Result<Ticket, R> {
+    pub(crate) fn enter_or<R>(&self, refuse: impl Fn(Rejected) -> R) -> Result<Entered<'_>, R> {
         let gate = self.gate();
         if gate.lets_through() {
-            return Ok(Ticket { gate, began: self.count_entry() });
+            let cells = self.cells();
+            let ticket = Ticket { gate, began: self.count_entry(cells) };
+            return Ok(Entered { ticket, cells });
         }
         if let Some(retry_after) = self.refuse_while_open(gate) {
             let retry_after = Some(retry_after);
             return Err(refuse(Rejected { state: State::Open, retry_after }));
         }
-        self.enter_guarded().map_err(refuse)
+        match self.enter_guarded() {
+            Ok(ticket) => Ok(Entered { ticket, cells: &self.home }),
+            Err(rejected) => Err(refuse(rejected)),
+        }
     }
 
     /// Lets an operator's call through while open, as the one probe.
@@ -94,18 +107,21 @@ impl Core {
         self.succeed_watched(ticket)
     }
 
+    /// Counts what a classifier said of a call that has just been let through.
+    #[inline(always)]
+    pub(crate) fn conclude(&self, entered: Entered<'_>, verdict: Verdict) {
+        let Entered { ticket, cells } = entered;
+        let is_quiet = ticket.began.is_unknown() && ticket.gate.takes_success(self.gate());
+        match verdict {
+            Verdict::Success if is_quiet => cells.succeed(),
+            Verdict::Success => _ = self.succeed_watched(ticket),
+            verdict => _ = self.settle(ticket, verdict.into()),
+        }
+    }
+
     /// Whether a call's generation is not over.
     pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
         ticket.gate.generation() == self.gate().generation()
-    }
-
-    /// Counts what a classifier said.
-    #[inline(always)]
-    pub(crate) fn conclude(&self, ticket: Ticket, verdict: Verdict) {
-        match verdict {
-            Verdict::Success => self.succeed(ticket),
-            verdict => self.settle(ticket, verdict.into()),
-        };
     }
 
     /// Runs one step of a call: if it panics, the call has failed.
@@ -238,8 +254,8 @@ impl Core {
 
     /// Counts a call that is let through. Says when it began, if its latency is to be measured.
     #[inline(always)]
-    fn count_entry(&self) -> Began {
-        let (number, met) = self.cells().enter();
+    fn count_entry(&self, cells: &Cells) -> Began {
+        let (number, met) = cells.enter();
         if met {
             self.threads_met();
         }
@@ -286,7 +302,7 @@ impl Core {
             self.count_rejection(refusal.state, refusal.retry_after);
             Rejected::from(refusal)
         })?;
-        let measured = self.count_entry();
+        let measured = self.count_entry(self.cells());
         let began = if admission.began.is_some() { Began::from(admission.began) } else { measured };
         // A gate of the admission's own generation, whatever it has become since.
         let gate = Gate::admitting(admission.generation, admission.began.is_some());

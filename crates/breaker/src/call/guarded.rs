@@ -93,10 +93,11 @@ impl<'a, F> Guarded<'a, F> {
             }
             Seat::Inside(..) | Seat::Ended => return self.poll_inside(context, classifier),
         };
-        let ticket = match core.enter_or(|rejected| CallError::open(core.name(), rejected)) {
-            Ok(ticket) => ticket,
+        let entered = match core.enter_or(|rejected| CallError::open(core.name(), rejected)) {
+            Ok(entered) => entered,
             Err(error) => return Poll::Ready(Err(error)),
         };
+        let ticket = entered.ticket;
         if core.settings().timeout.is_some() {
             let limits = Limits::of(core.settings());
             *this.seat = Seat::Inside(Permit::waiting(core, ticket), limits);
@@ -110,7 +111,7 @@ impl<'a, F> Guarded<'a, F> {
         *this.seat = Seat::Ended;
         // A classifier that panics could not judge the call: then it failed.
         let verdict = core.watch(ticket, || classifier.classify(&result));
-        core.conclude(ticket, verdict);
+        core.conclude(entered, verdict);
         Poll::Ready(result.map_err(CallError::Inner))
     }
 

@@ -1,34 +1,43 @@
 //! What speaks against the downstream while the breaker is closed.
 
 use super::count_ring::CountRing;
-use super::rules::Rule;
+use super::rules::{Rule, Threshold};
 use super::starts::Starts;
 use super::time_ring::TimeRing;
 use super::{Reading, Rules};
 use crate::moment::Moment;
 
-/// The results that the detector has seen since it was last reset. The common case, a count of
-/// consecutive failures, needs no memory of its own.
+/// The results that the detector has seen since it was last reset, beside the numbers it goes by:
+/// what a result needs stands together. The common case, a count of consecutive failures, needs no
+/// memory of its own.
 #[derive(Debug)]
 pub(crate) enum Evidence {
-    Consecutive(u32),
+    Consecutive(Streak),
     Windows(Box<Windows>),
 }
 
-/// One part for each rule, in the same order.
 #[derive(Debug)]
 pub(crate) struct Windows {
     /// Most detectors have one part: it needs no detour.
     first: Part,
     others: Box<[Part]>,
     starts: Option<Starts>,
+    /// Whether any part looks at when a result came in.
+    has_time: bool,
 }
 
 #[derive(Debug)]
 enum Part {
-    Consecutive(u32),
-    Rolling(TimeRing),
-    Ring(CountRing),
+    Consecutive(Streak),
+    Rolling(TimeRing, Threshold),
+    Ring(CountRing, Threshold),
+}
+
+/// Failures with no success between them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Streak {
+    failures: u32,
+    limit: u32,
 }
 
 /// What the detector has seen, by kind. Of several of one kind, the first.
@@ -41,18 +50,19 @@ pub(crate) struct Readings {
 
 impl Evidence {
     pub(crate) fn new(rules: &Rules) -> Self {
-        if rules.only_consecutive().is_some() {
-            return Self::Consecutive(0);
+        if let ([Rule::Consecutive(limit)], None) = (&*rules.detectors, rules.slow_call) {
+            return Self::Consecutive(Streak::new(*limit));
         }
-        let first = rules.detectors.first().map_or(Part::Consecutive(0), Part::new);
-        let others = rules.detectors.iter().skip(1).map(Part::new).collect();
+        let mut parts = rules.detectors.iter().map(Part::new);
+        let first = parts.next().unwrap_or(Part::Consecutive(Streak::new(u32::MAX)));
+        let has_time = rules.detectors.iter().any(|rule| matches!(rule, Rule::Rolling { .. }));
         let starts = rules.slow_call.map(Starts::new);
-        Self::Windows(Box::new(Windows { first, others, starts }))
+        Self::Windows(Box::new(Windows { first, others: parts.collect(), starts, has_time }))
     }
 
     /// Whether a success changes nothing: then it needs no lock.
     pub(crate) fn ignores_success(&self) -> bool {
-        matches!(self, Self::Consecutive(0))
+        matches!(self, Self::Consecutive(Streak { failures: 0, .. }))
     }
 
     /// Whether the calls in flight must be known.
@@ -60,28 +70,28 @@ impl Evidence {
         matches!(self, Self::Windows(windows) if windows.starts.is_some())
     }
 
-    /// Whether a success goes into a window and that is all.
+    /// The windows, where a success goes into them and that is all.
     #[inline]
-    pub(crate) fn is_plain_window(&self) -> bool {
-        matches!(self, Self::Windows(windows) if windows.starts.is_none())
+    pub(crate) fn plain_windows(&mut self) -> Option<&mut Windows> {
+        match self {
+            Self::Windows(windows) if windows.starts.is_none() => Some(windows),
+            _ => None,
+        }
     }
 
     /// Takes in one result. Says whether the breaker must open.
     #[inline]
-    pub(crate) fn record(&mut self, failed: bool, now: Moment, rules: &Rules) -> bool {
+    pub(crate) fn record(&mut self, failed: bool, now: Moment) -> bool {
         match self {
-            Self::Consecutive(failures) => {
-                count_on(failures, failed);
-                rules.only_consecutive().is_some_and(|limit| *failures >= limit)
-            }
-            Self::Windows(windows) => windows.record(failed, now, rules),
+            Self::Consecutive(streak) => streak.record(failed),
+            Self::Windows(windows) => windows.record(failed, || now),
         }
     }
 
     pub(crate) fn read(&mut self, now: Moment) -> Readings {
         let mut readings = Readings::default();
         match self {
-            Self::Consecutive(failures) => readings.consecutive = Some(*failures),
+            Self::Consecutive(streak) => readings.consecutive = Some(streak.failures),
             Self::Windows(windows) => {
                 windows.parts().for_each(|part| part.read_into(&mut readings, now));
             }
@@ -91,7 +101,7 @@ impl Evidence {
 
     pub(crate) fn reset(&mut self) {
         match self {
-            Self::Consecutive(failures) => *failures = 0,
+            Self::Consecutive(streak) => streak.failures = 0,
             Self::Windows(windows) => windows.parts().for_each(Part::reset),
         }
     }
@@ -99,11 +109,11 @@ impl Evidence {
     /// Takes over a count of consecutive failures from before a restart.
     pub(crate) fn restore(&mut self, saved: u32) {
         match self {
-            Self::Consecutive(failures) => *failures = saved,
+            Self::Consecutive(streak) => streak.failures = saved,
             Self::Windows(windows) => {
                 for part in windows.parts() {
-                    if let Part::Consecutive(failures) = part {
-                        *failures = saved;
+                    if let Part::Consecutive(streak) = part {
+                        streak.failures = saved;
                     }
                 }
             }
@@ -120,13 +130,13 @@ impl Evidence {
 }
 
 impl Windows {
+    /// Takes in one result. `now` is asked only if a part looks at it.
     #[inline]
-    fn record(&mut self, failed: bool, now: Moment, rules: &Rules) -> bool {
-        let Some((rule, other_rules)) = rules.detectors.split_first() else { return false };
-        let opens = self.first.record(failed, now, rule);
-        let others = self.others.iter_mut().zip(other_rules);
+    pub(crate) fn record(&mut self, failed: bool, now: impl FnOnce() -> Moment) -> bool {
+        let now = if self.has_time { now() } else { Moment::default() };
+        let opens = self.first.record(failed, now);
         // Every part takes the result in, also after one has said "open".
-        others.fold(opens, |opens, (part, rule)| part.record(failed, now, rule) | opens)
+        self.others.iter_mut().fold(opens, |opens, part| part.record(failed, now) | opens)
     }
 
     fn parts(&mut self) -> impl Iterator<Item = &mut Part> {
@@ -137,52 +147,54 @@ impl Windows {
 impl Part {
     fn new(rule: &Rule) -> Self {
         match *rule {
-            Rule::Consecutive(_) => Self::Consecutive(0),
-            Rule::Rolling { window, .. } => Self::Rolling(TimeRing::new(window)),
-            Rule::Ring { size, .. } => Self::Ring(CountRing::new(size)),
+            Rule::Consecutive(limit) => Self::Consecutive(Streak::new(limit)),
+            Rule::Rolling { window, threshold } => Self::Rolling(TimeRing::new(window), threshold),
+            Rule::Ring { size, threshold } => Self::Ring(CountRing::new(size), threshold),
         }
     }
 
     #[inline(always)]
-    fn record(&mut self, failed: bool, now: Moment, rule: &Rule) -> bool {
-        match (self, rule) {
-            (Self::Consecutive(failures), Rule::Consecutive(limit)) => {
-                count_on(failures, failed);
-                *failures >= *limit
-            }
-            (Self::Rolling(ring), Rule::Rolling { threshold, .. }) => {
+    fn record(&mut self, failed: bool, now: Moment) -> bool {
+        match self {
+            Self::Consecutive(streak) => streak.record(failed),
+            Self::Rolling(ring, threshold) => {
                 ring.record(failed, now);
                 threshold.is_reached(ring.read(now))
             }
-            (Self::Ring(ring), Rule::Ring { threshold, .. }) => {
+            Self::Ring(ring, threshold) => {
                 ring.record(failed);
                 threshold.is_reached(ring.read())
             }
-            // Parts are made from the rules, in their order.
-            _ => false,
         }
     }
 
     fn read_into(&mut self, readings: &mut Readings, now: Moment) {
         match self {
-            Self::Consecutive(failures) => {
-                readings.consecutive = readings.consecutive.or(Some(*failures));
+            Self::Consecutive(streak) => {
+                readings.consecutive = readings.consecutive.or(Some(streak.failures));
             }
-            Self::Rolling(ring) => readings.rolling = readings.rolling.or(Some(ring.read(now))),
-            Self::Ring(ring) => readings.ring = readings.ring.or(Some(ring.read())),
+            Self::Rolling(ring, _) => readings.rolling = readings.rolling.or(Some(ring.read(now))),
+            Self::Ring(ring, _) => readings.ring = readings.ring.or(Some(ring.read())),
         }
     }
 
     fn reset(&mut self) {
         match self {
-            Self::Consecutive(failures) => *failures = 0,
-            Self::Rolling(ring) => ring.reset(),
-            Self::Ring(ring) => ring.reset(),
+            Self::Consecutive(streak) => streak.failures = 0,
+            Self::Rolling(ring, _) => ring.reset(),
+            Self::Ring(ring, _) => ring.reset(),
         }
     }
 }
 
-#[inline]
-fn count_on(failures: &mut u32, failed: bool) {
-    *failures = if failed { failures.saturating_add(1) } else { 0 };
+impl Streak {
+    const fn new(limit: u32) -> Self {
+        Self { failures: 0, limit }
+    }
+
+    #[inline]
+    fn record(&mut self, failed: bool) -> bool {
+        self.failures = if failed { self.failures.saturating_add(1) } else { 0 };
+        self.failures >= self.limit
+    }
 }

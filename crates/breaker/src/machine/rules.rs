@@ -43,23 +43,6 @@ pub(crate) struct CloseRule {
     pub(crate) failures: u32,
 }
 
-impl Rules {
-    /// Whether any detector looks at when a result came in.
-    #[inline]
-    pub(crate) fn has_time_window(&self) -> bool {
-        self.detectors.iter().any(|rule| matches!(rule, Rule::Rolling { .. }))
-    }
-
-    /// The limit, where consecutive failures are all that counts.
-    #[inline]
-    pub(crate) fn only_consecutive(&self) -> Option<u32> {
-        match (&*self.detectors, self.slow_call) {
-            ([Rule::Consecutive(limit)], None) => Some(*limit),
-            _ => None,
-        }
-    }
-}
-
 impl Threshold {
     /// A rate of zero means any failure: without one, no breaker opens.
     #[inline]

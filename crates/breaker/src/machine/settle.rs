@@ -41,17 +41,13 @@ impl Machine {
         changes: &mut Vec<Change>,
     ) -> bool {
         let is_current = generation == self.generation && matches!(self.phase, Phase::Closed);
-        if !is_current || !self.evidence.is_plain_window() {
+        let Some(windows) = self.evidence.plain_windows().filter(|_| is_current) else {
             return false;
-        }
+        };
+        let opens = windows.record(false, &now);
         let totals = self.totals_mut();
         totals.ended += 1;
         totals.success += 1;
-        let opens = if rules.has_time_window() {
-            self.evidence.record(false, now(), rules)
-        } else {
-            self.evidence.record(false, Moment::default(), rules)
-        };
         if opens {
             self.open(Cause::Tripped, now(), rules, changes);
         }
@@ -113,7 +109,7 @@ impl Machine {
         };
         match (&mut self.phase, failed) {
             (Phase::Closed, Some(failed)) => {
-                if self.evidence.record(failed, now, rules) {
+                if self.evidence.record(failed, now) {
                     self.open(Cause::Tripped, now, rules, changes);
                 }
             }
