@@ -59,8 +59,7 @@ pub struct Snapshot {
     pub latency: LatencySnapshot,
     /// When a refused call may ask again, if calls are refused and time alone can change that.
     pub retry_after: Option<Duration>,
-    /// The time since the state last changed. Half-open by time alone is a change when the next call
-    /// has written it down: until then this is the time since it opened.
+    /// For how long it has been in this state.
     pub in_state_for: Duration,
     /// When the state last changed, by the breaker's clock.
     #[cfg_attr(feature = "serde", serde(skip))]

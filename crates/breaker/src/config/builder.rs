@@ -71,7 +71,7 @@ impl<C> Builder<C> {
         self
     }
 
-    /// How long probes may take, from the first of those in flight: then they are lost, and fresh
+    /// How long probes may take, from the last of those in flight: then they are lost, and fresh
     /// ones may start. Default: 60 seconds.
     pub fn half_open_for(mut self, duration: Duration) -> Self {
         self.half_open_for = duration;
