@@ -40,7 +40,7 @@ pub enum LatencyOf {
     Sample,
     /// Every call.
     Every,
-    /// None.
+    /// None. Where slow calls count, all of them are measured nevertheless, as their times are known.
     Nothing,
 }
 
