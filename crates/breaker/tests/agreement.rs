@@ -12,8 +12,10 @@ use mainstay_breaker::{
 };
 use proptest::prelude::*;
 
+type SetUp = fn() -> Rig;
+
 /// Where a breaker can stand, the state it must show, and whether a call goes through.
-const SITUATIONS: &[(&str, fn() -> Rig, State, bool)] = &[
+const SITUATIONS: &[(&str, SetUp, State, bool)] = &[
     ("closed", Rig::new, State::Closed, true),
     ("closed with failures", failing, State::Closed, true),
     ("open", Rig::open, State::Open, false),
@@ -205,7 +207,7 @@ enum Step {
     Drop(usize),
     Forget(usize),
     Advance(Duration),
-    StepBack(Duration),
+    GoBack(Duration),
     ForceOpen,
     ForceClosed,
     Reset,
@@ -223,7 +225,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<usize>().prop_map(Step::Forget),
         3 => Just(Step::Advance(OPEN_FOR)),
         2 => duration.clone().prop_map(Step::Advance),
-        1 => duration.prop_map(Step::StepBack),
+        1 => duration.prop_map(Step::GoBack),
         1 => Just(Step::ForceOpen),
         1 => Just(Step::ForceClosed),
         1 => Just(Step::Reset),
@@ -272,7 +274,7 @@ fn take<'a>(
         Step::Drop(which) => drop(pick(held, which)),
         Step::Forget(which) => pick(held, which).into_iter().for_each(forget),
         Step::Advance(duration) => clock.advance(duration),
-        Step::StepBack(duration) => clock.step_back(duration),
+        Step::GoBack(duration) => clock.step_back(duration),
         Step::ForceOpen => breaker.force_open(),
         Step::ForceClosed => breaker.force_closed(),
         Step::Reset => breaker.reset(),

@@ -12,8 +12,10 @@ use mainstay_breaker::{
     CallError, CallOptions, CancellationToken, ManualClock, Settled, State, Verdict,
 };
 
+type Run = fn(&Rig);
+
 /// Every way in which a caller can go away from a call that was let through.
-const WAYS: &[(&str, fn(&Rig))] = &[
+const WAYS: &[(&str, Run)] = &[
     ("a permit that is dropped", |rig| drop(rig.enter())),
     ("a permit that is cancelled", |rig| assert_eq!(rig.enter().cancel(), Settled::Counted)),
     ("an owned permit that is dropped", |rig| drop(rig.breaker.enter_owned().unwrap())),

@@ -29,8 +29,10 @@ fn panic_in_a_context(breaker: &Breaker) {
     let _ = poll(&mut Box::pin(call));
 }
 
+type Run = fn(&Rig);
+
 /// Every place of a call that can panic.
-const PLACES: &[(&str, fn(&Rig))] = &[
+const PLACES: &[(&str, Run)] = &[
     ("in run", |rig| {
         let _ = rig.breaker.run(|| -> Result<(), &str> { panic!("in the call") });
     }),

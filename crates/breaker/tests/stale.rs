@@ -8,8 +8,11 @@ use std::mem::forget;
 use common::{HALF_OPEN_FOR, OPEN_FOR, Rig, millis};
 use mainstay_breaker::{Detector, Event, Permit, Settled, State};
 
+/// What the breaker said, where it said anything.
+type End = fn(Permit<'_>) -> Option<Settled>;
+
 /// Every way in which a call can end.
-const FORMS: &[(&str, fn(Permit<'_>) -> Option<Settled>)] = &[
+const FORMS: &[(&str, End)] = &[
     ("success", |permit| Some(permit.success())),
     ("failure", |permit| Some(permit.failure())),
     ("timeout", |permit| Some(permit.timeout())),

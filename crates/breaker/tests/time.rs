@@ -14,6 +14,8 @@ use mainstay_breaker::{
     Snapshot, State,
 };
 
+type Step = fn(&Rig);
+
 /// Every state change is one of a generation of its own, where nothing else makes generations.
 fn changes(snapshot: &Snapshot) -> u64 {
     snapshot.opened_total + snapshot.half_opened_total + snapshot.closed_total
@@ -23,7 +25,7 @@ fn changes(snapshot: &Snapshot) -> u64 {
 fn state_generation_time_and_count_change_together() {
     let rig = Rig::new();
     let mut events = rig.breaker.subscribe().unwrap();
-    let steps: [(fn(&Rig), State); 5] = [
+    let steps: [(Step, State); 5] = [
         (Rig::trip, State::Open),
         (|rig| drop(rig.enter()), State::HalfOpen),
         (Rig::fail, State::Open),

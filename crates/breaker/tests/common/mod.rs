@@ -144,9 +144,12 @@ impl Downstream {
         self.calls.load(Ordering::Relaxed)
     }
 
-    pub(crate) async fn answer(self) -> Result<&'static str, &'static str> {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-        if self.is_down.load(Ordering::Relaxed) { Err("down") } else { Ok("paid") }
+    pub(crate) fn answer(self) -> impl Future<Output = Result<&'static str, &'static str>> {
+        std::future::poll_fn(move |_| {
+            self.calls.fetch_add(1, Ordering::Relaxed);
+            let is_down = self.is_down.load(Ordering::Relaxed);
+            Poll::Ready(if is_down { Err("down") } else { Ok("paid") })
+        })
     }
 }
 
