@@ -334,12 +334,17 @@ impl Core {
     /// Now, and never before what was now already.
     #[inline]
     fn now(&self) -> Moment {
-        let clock = &self.settings.clock;
-        let now = if self.settings.is_exact { clock.now() } else { clock.rough() };
+        let now = self.read_clock();
         match self.rare.get() {
             Some(rare) => rare.no_earlier(now),
             None => now,
         }
+    }
+
+    #[inline]
+    fn read_clock(&self) -> Moment {
+        let clock = &self.settings.clock;
+        if self.settings.is_exact { clock.now() } else { clock.rough() }
     }
 
     /// The hub, if anybody listens.
@@ -356,7 +361,8 @@ impl Core {
         self.rare.get_or_init(|| {
             Box::new(Rare {
                 until: AtomicU64::new(0),
-                latest: AtomicU64::new(0),
+                // What has just happened was by this clock, and must not be seen to lie ahead.
+                latest: AtomicU64::new(self.read_clock().as_nanos()),
                 rejected: AtomicU64::new(0),
                 spread: Spread::new(),
                 hub: Hub::new(&self.settings.listeners),

@@ -408,7 +408,9 @@ impl Machine {
         if from == to {
             return;
         }
-        self.changed_at = now;
+        // Whoever asked may have read the clock before another who was first at the lock.
+        let at = now.max(self.changed_at);
+        self.changed_at = at;
         // What was restored happened before, and was counted then.
         if cause != Cause::Restored {
             let totals = self.totals_mut();
@@ -418,7 +420,7 @@ impl Machine {
                 State::HalfOpen => totals.half_opened += 1,
             }
         }
-        changes.push(Change::State { from, to, cause, generation: self.generation, at: now });
+        changes.push(Change::State { from, to, cause, generation: self.generation, at });
     }
 
     fn next_generation(&mut self) {
