@@ -298,7 +298,7 @@ fn all_breakers_go_by_the_template() {
 }
 
 #[test]
-fn an_idle_breaker_s_weak_spot_can_not_be_asked_for_while_it_goes() {
+fn among_threads_that_ask_for_more_than_fits_what_is_held_stays_the_same() {
     let (breakers, _clock) = registry(|builder| builder.capacity(2));
     thread::scope(|scope| {
         for thread in 0..4 {
