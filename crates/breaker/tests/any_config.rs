@@ -77,7 +77,7 @@ enum Step {
     EnterProbe,
     Settle(usize, u8),
     Advance(Duration),
-    StepBack(Duration),
+    Rewind(Duration),
     Steer(u8),
     Restore(Saved),
 }
@@ -98,7 +98,7 @@ fn steps() -> impl Strategy<Value = Step> {
         2 => Just(Step::EnterProbe),
         10 => (any::<usize>(), any::<u8>()).prop_map(|(which, how)| Step::Settle(which, how)),
         4 => durations().prop_map(Step::Advance),
-        1 => durations().prop_map(Step::StepBack),
+        1 => durations().prop_map(Step::Rewind),
         1 => any::<u8>().prop_map(Step::Steer),
         1 => saved.prop_map(Step::Restore),
     ]
@@ -122,8 +122,8 @@ fn steer(breaker: &Breaker, how: u8) {
     }
 }
 
-fn take<'a>(breaker: &'a Breaker, clock: &ManualClock, step: Step, held: &mut Vec<Permit<'a>>) {
-    match step {
+fn take<'a>(breaker: &'a Breaker, clock: &ManualClock, step: &Step, held: &mut Vec<Permit<'a>>) {
+    match *step {
         Step::Enter => {
             let said = breaker.would_reject();
             match breaker.enter() {
@@ -138,9 +138,9 @@ fn take<'a>(breaker: &'a Breaker, clock: &ManualClock, step: Step, held: &mut Ve
         Step::Settle(_, _) if held.is_empty() => {}
         Step::Settle(which, how) => settle(held.swap_remove(which % held.len()), how),
         Step::Advance(duration) => clock.advance(duration),
-        Step::StepBack(duration) => clock.step_back(duration),
+        Step::Rewind(duration) => clock.step_back(duration),
         Step::Steer(how) => steer(breaker, how),
-        Step::Restore(saved) => breaker.restore(&saved).unwrap(),
+        Step::Restore(ref saved) => breaker.restore(saved).unwrap(),
     }
 }
 
@@ -166,7 +166,7 @@ proptest! {
         let Ok(breaker) = builder.build() else { return Ok(()) };
         let mut held = Vec::new();
         for step in steps {
-            take(&breaker, &clock, step, &mut held);
+            take(&breaker, &clock, &step, &mut held);
             check(&breaker, held.len());
         }
         drop(held);

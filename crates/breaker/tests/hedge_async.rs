@@ -1,4 +1,4 @@
-#![cfg(all(test, feature = "async"))]
+#![cfg(test)]
 //! Attempts that run by themselves: who is outrun stops at once.
 
 mod support;

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{channel, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use mainstay_breaker::{
-    Breaker, Cause, Detector, Event, FailureKind, HalfOpenPolicy, LatencyOf, MAX_LISTENERS,
+    Breaker, Cause, Detector, Event, FailureKind, HalfOpenPolicy, LatencyOf, MAX_LISTENERS, Permit,
     Settled, State, TooManyListeners,
 };
 use support::{Heard, SECOND, build, change, fail, soon, succeed, trip};
@@ -22,14 +23,14 @@ use State::{Closed, HalfOpen, Open};
 fn use_everything(breaker: &Breaker) {
     let _ = breaker.run(|| Ok::<_, ()>(()));
     let _ = breaker.run(|| Err::<(), _>(()));
-    let _ = breaker.enter().map(|permit| permit.success());
-    let _ = breaker.enter().map(|permit| permit.failure());
-    let _ = breaker.enter().map(|permit| permit.timeout());
-    let _ = breaker.enter().map(|permit| permit.ignore());
-    let _ = breaker.enter().map(|permit| permit.cancel());
+    let _ = breaker.enter().map(Permit::success);
+    let _ = breaker.enter().map(Permit::failure);
+    let _ = breaker.enter().map(Permit::timeout);
+    let _ = breaker.enter().map(Permit::ignore);
+    let _ = breaker.enter().map(Permit::cancel);
     let _ = breaker.enter().map(drop);
-    let _ = breaker.enter_owned().map(|permit| permit.success());
-    let _ = breaker.hedge().enter().map(|permit| permit.success());
+    let _ = breaker.enter_owned().map(Permit::success);
+    let _ = breaker.hedge().enter().map(Permit::success);
     let _ = (breaker.state(), breaker.would_reject(), breaker.snapshot());
     breaker.force_open();
     let _ = (breaker.state(), breaker.would_reject(), breaker.snapshot());
@@ -38,7 +39,7 @@ fn use_everything(breaker: &Breaker) {
     breaker.restore(&saved).unwrap();
     breaker.reset();
     trip_quietly(breaker);
-    let _ = breaker.enter_probe().map(|permit| permit.success());
+    let _ = breaker.enter_probe().map(Permit::success);
     breaker.reset();
     drop(breaker.on_event(|_| {}).unwrap());
     drop(breaker.subscribe().unwrap());
@@ -224,7 +225,7 @@ fn every_kind_of_event_is_told() {
     assert_eq!(heard.take(), [Event::Success { latency: Some(SECOND) }]);
 
     fail(&breaker);
-    let latency = Some(0 * SECOND);
+    let latency = Some(Duration::ZERO);
     assert_eq!(heard.take(), [Event::Failure { kind: FailureKind::Error, latency }]);
 
     let stale = breaker.enter().unwrap();

@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use mainstay_breaker::{
-    Breaker, Event, FailureKind, HalfOpenPolicy, ManualClock, Rolling, Settled, State,
+    Breaker, Event, FailureKind, HalfOpenPolicy, LatencyOf, ManualClock, Rolling, Settled, State,
 };
 use support::{Heard, SECOND, TICK, build, fail, succeed};
 
@@ -279,4 +279,15 @@ fn what_was_forced_closed_counts_slow_calls_and_stays() {
     clock.advance(2 * LIMIT);
     assert_eq!(breaker.state(), Closed);
     assert_eq!(breaker.snapshot().slow_total, 1);
+}
+
+#[test]
+fn where_slow_calls_count_every_call_is_measured() {
+    let (breaker, clock) =
+        build(|builder| builder.detector(slow_after_a_second(9)).latency(LatencyOf::Nothing));
+    let permit = breaker.enter().unwrap();
+    clock.advance(LIMIT / 2);
+    permit.success();
+    let latency = breaker.snapshot().latency;
+    assert_eq!((latency.measured, latency.max), (1, LIMIT / 2));
 }

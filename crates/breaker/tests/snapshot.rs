@@ -86,7 +86,7 @@ fn every_counter_counts_what_it_says() {
     let snapshot = breaker.snapshot();
     assert_eq!((snapshot.state, snapshot.closed_total), (State::Closed, 1));
     assert_eq!((snapshot.half_opened_total, snapshot.probe_success_total), (2, 3));
-    assert_eq!((snapshot.in_state_for, snapshot.consecutive_failures), (0 * SECOND, Some(0)));
+    assert_eq!((snapshot.in_state_for, snapshot.consecutive_failures), (Duration::ZERO, Some(0)));
     assert_eq!(snapshot.allowed_total, ended(&snapshot) + snapshot.in_flight);
 }
 

@@ -1,4 +1,4 @@
-#![cfg(all(test, feature = "tower"))]
+#![cfg(test)]
 //! A service behind a breaker.
 
 mod support;
