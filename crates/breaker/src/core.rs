@@ -119,11 +119,6 @@ impl Core {
         }
     }
 
-    /// Whether a call's generation is not over.
-    pub(crate) fn is_current(&self, ticket: Ticket) -> bool {
-        ticket.gate.generation() == self.gate().generation()
-    }
-
     /// Runs one step of a call: if it panics, the call has failed.
     #[inline(always)]
     pub(crate) fn watch<T>(&self, ticket: Ticket, step: impl FnOnce() -> T) -> T {
@@ -404,7 +399,10 @@ impl Core {
     fn publish(&self, machine: &Machine) {
         let door = machine.door();
         if let Some(until) = door.until {
-            self.rare().until.store(until.as_nanos(), Ordering::Relaxed);
+            let rare = self.rare();
+            // The rare part may have begun with this very change, and not know its time.
+            rare.no_earlier(machine.written_at());
+            rare.until.store(until.as_nanos(), Ordering::Relaxed);
         }
         let gate = Gate::new(&door, self.listened().is_some());
         if gate != self.gate() {
@@ -415,12 +413,17 @@ impl Core {
     /// Now, and never before what was now already.
     #[inline]
     fn now(&self) -> Moment {
-        let clock = &self.settings.clock;
-        let now = if self.settings.is_exact { clock.now() } else { clock.rough() };
+        let now = self.read_clock();
         match self.rare.get() {
             Some(rare) => rare.no_earlier(now),
             None => now,
         }
+    }
+
+    #[inline]
+    fn read_clock(&self) -> Moment {
+        let clock = &self.settings.clock;
+        if self.settings.is_exact { clock.now() } else { clock.rough() }
     }
 
     /// The hub, if anybody listens.

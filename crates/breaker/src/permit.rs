@@ -168,8 +168,6 @@ impl Holder<'_> {
     fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
         if let Self::Hedged(core, group) = self
             && outcome != Outcome::Cancelled
-            // A stale result decides nothing.
-            && core.is_current(ticket)
             && !group.decide()
         {
             core.settle(ticket, Outcome::Cancelled);

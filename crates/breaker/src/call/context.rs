@@ -31,6 +31,7 @@ use crate::moment::Moment;
 /// ```
 #[derive(Debug, Clone)]
 pub struct CallContext {
+    timeout: Option<Duration>,
     deadline: Option<Moment>,
     cancelled: CancellationToken,
     clock: ClockSource,
@@ -43,13 +44,15 @@ impl CallContext {
         clock: ClockSource,
     ) -> Self {
         let deadline = timeout.map(|timeout| clock.now().plus(timeout));
-        Self { deadline, cancelled, clock }
+        Self { timeout, deadline, cancelled, clock }
     }
 
     /// How long the call has left. Absent where it may take as long as it likes.
     #[must_use]
     pub fn remaining(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.since(self.clock.now()))
+        let left = self.deadline?.since(self.clock.now());
+        // A clock that steps back gives nobody more time.
+        Some(self.timeout.map_or(left, |timeout| left.min(timeout)))
     }
 
     /// When the call ends at the latest, by the breaker's clock.

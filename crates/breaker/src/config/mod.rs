@@ -31,7 +31,8 @@ pub(crate) struct Settings {
     pub(crate) listeners: Arc<[Listener]>,
 }
 
-/// Which calls have their latency measured.
+/// Which calls have their latency measured. Where slow calls count, the clock is read for every
+/// call anyway and all are measured, whatever is said here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LatencyOf {
@@ -40,7 +41,7 @@ pub enum LatencyOf {
     Sample,
     /// Every call.
     Every,
-    /// None.
+    /// None. Where slow calls count, all of them are measured nevertheless, as their times are known.
     Nothing,
 }
 

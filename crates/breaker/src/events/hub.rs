@@ -77,7 +77,7 @@ impl Hub {
             self.listeners.store(rest.len(), Ordering::Relaxed);
             std::mem::replace(&mut inner.listeners, rest)
         };
-        drop(before);
+        self.contain(|| drop(before));
     }
 
     #[inline]
@@ -105,10 +105,10 @@ impl Hub {
         while let Some((event, listeners)) = self.next() {
             let notice = Notice { breaker, event };
             for (_, listener) in listeners.iter() {
-                if catch_unwind(AssertUnwindSafe(|| listener.tell(&notice))).is_err() {
-                    lock(&self.inner).panics += 1;
-                }
+                self.contain(|| listener.tell(&notice));
             }
+            // A listener whose subscription is gone by now goes here.
+            self.contain(|| drop(listeners));
         }
     }
 
@@ -116,6 +116,16 @@ impl Hub {
     pub(crate) fn losses(&self) -> (u64, u64) {
         let inner = lock(&self.inner);
         (inner.untold, inner.panics)
+    }
+
+    /// Runs what belongs to a listener. Whatever it throws goes no further.
+    fn contain(&self, run: impl FnOnce()) {
+        let Err(thrown) = catch_unwind(AssertUnwindSafe(run)) else { return };
+        lock(&self.inner).panics += 1;
+        // What was thrown may throw in its turn as it is dropped: what comes then is left alone.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(thrown))) {
+            std::mem::forget(again);
+        }
     }
 
     fn begin_telling(&self) -> bool {

@@ -9,7 +9,7 @@ use crate::state::{Cause, State};
 
 /// What time alone has changed and nobody has written down yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Due {
+pub(super) enum Due {
     Nothing,
     HalfOpen,
     LostProbes,
@@ -73,7 +73,7 @@ impl Machine {
     }
 
     /// What time alone has changed.
-    fn due(&self, now: Moment) -> Due {
+    pub(super) fn due(&self, now: Moment) -> Due {
         match &self.phase {
             Phase::Open { until } if now >= *until => Due::HalfOpen,
             Phase::HalfOpen(half_open) if half_open.are_lost(now) => match half_open.open_until() {

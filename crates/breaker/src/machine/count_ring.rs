@@ -52,8 +52,8 @@ mod tests {
     proptest! {
         #[test]
         fn the_ring_holds_the_last_results(
-            size in 1_u32..200,
-            results in prop::collection::vec(prop::option::weighted(0.98, any::<bool>()), 0..600),
+            size in 1_u32..150,
+            results in prop::collection::vec(prop::option::weighted(0.98, any::<bool>()), 0..300),
         ) {
             let mut ring = CountRing::new(size);
             let mut last: Vec<bool> = Vec::new();

@@ -150,6 +150,11 @@ impl Machine {
         self.evidence.read(now)
     }
 
+    /// When the last change was written down.
+    pub(crate) fn written_at(&self) -> Moment {
+        self.changed_at
+    }
+
     /// When the state changed that `enter` would find.
     pub(crate) fn changed_at(&self, now: Moment) -> Moment {
         match self.phase {
@@ -163,7 +168,7 @@ impl Machine {
     }
 
     fn open(&mut self, cause: Cause, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
-        let until = now.plus(rules.open_for);
+        let until = self.no_earlier(now).plus(rules.open_for);
         self.turn(Phase::Open { until }, cause, now, changes);
     }
 
@@ -181,7 +186,8 @@ impl Machine {
         if !is_told {
             return;
         }
-        self.changed_at = now;
+        let at = self.no_earlier(now);
+        self.changed_at = at;
         // What was restored happened before, and was counted then.
         if from != to && cause != Cause::Restored {
             let totals = self.totals_mut();
@@ -191,7 +197,12 @@ impl Machine {
                 State::HalfOpen => totals.half_opened += 1,
             }
         }
-        changes.push(Change::State { from, to, cause, generation: self.generation, at: now });
+        changes.push(Change::State { from, to, cause, generation: self.generation, at });
+    }
+
+    /// Whoever came first to the clock may come second to the lock: changes are dated in order.
+    fn no_earlier(&self, now: Moment) -> Moment {
+        now.max(self.changed_at)
     }
 
     fn next_generation(&mut self) {

@@ -62,9 +62,18 @@ impl CloseRule {
     /// A success rate over so many trials. Both ends are called as soon as the remaining trials
     /// can't change them.
     pub(crate) fn rate(trials: u32, success_rate: f64) -> Self {
-        let is_enough = |successes: &u32| f64::from(*successes) / f64::from(trials) >= success_rate;
-        let successes = (1..trials).find(is_enough).unwrap_or(trials);
-        Self { successes, failures: trials.saturating_sub(successes).saturating_add(1) }
+        let is_enough = |successes: u32| f64::from(successes) / f64::from(trials) >= success_rate;
+        // By halves, since there may be billions of trials. All of them are always enough.
+        let (mut least, mut enough) = (1, trials);
+        while least < enough {
+            let middle = least + (enough - least) / 2;
+            if is_enough(middle) {
+                enough = middle;
+            } else {
+                least = middle + 1;
+            }
+        }
+        Self { successes: enough, failures: trials.saturating_sub(enough).saturating_add(1) }
     }
 }
 
@@ -103,6 +112,9 @@ mod tests {
             (3, 0.5, 2, 2),
             (1, 0.01, 1, 1),
             (30, 0.1, 3, 28),
+            (2, 0.0, 1, 2),
+            (u32::MAX, 1.0, u32::MAX, 1),
+            (u32::MAX, 0.0, 1, u32::MAX),
         ] {
             assert_eq!(
                 CloseRule::rate(trials, rate),

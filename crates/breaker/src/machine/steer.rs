@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::admit::Due;
 use super::{Change, Machine, Phase, Rules};
 use crate::moment::Moment;
 use crate::saved::Saved;
@@ -25,13 +26,13 @@ impl Machine {
 
     /// What can be carried over a restart: durations, no moments.
     pub(crate) fn export(&mut self, now: Moment) -> Saved {
-        let state = self.state(now);
-        let open_remaining = match self.phase {
-            Phase::Open { until } if state == State::Open => until.since(now),
+        let open_remaining = match (self.due(now), &self.phase) {
+            (Due::OpenAgain { until }, _) => until.since(now),
+            (Due::Nothing, Phase::Open { until }) => until.since(now),
             _ => Duration::ZERO,
         };
         Saved {
-            state,
+            state: self.state(now),
             forced: self.phase.is_forced(),
             failures: self.readings(now).consecutive.unwrap_or(0),
             open_remaining,

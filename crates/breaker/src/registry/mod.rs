@@ -187,7 +187,7 @@ impl<K: Hash + Eq, C> Inner<K, C> {
             let one = shelf.let_oldest_go(MAX_PASSED_OVER, now, &self.hasher);
             gone.push(one.ok_or(Full { capacity: self.capacity })?);
         }
-        let name = self.name.as_ref().map(|name| tidy(&name(&key)));
+        let name = self.name.as_ref().and_then(|name| tidy(&name(&key)));
         let core = Arc::new(Core::new(Arc::clone(&self.settings), name));
         shelf.put(hash, key, Arc::clone(&core), now, &self.hasher);
         Ok(core)
@@ -222,13 +222,14 @@ impl<K: Hash + Eq, C> BreakersBuilder<K, C> {
         self
     }
 
-    /// For how long a breaker that nobody asks for is kept. Default: one hour.
+    /// For how long a breaker that nobody asks for is kept, to the next second. Default: one hour.
     pub fn idle_for(mut self, duration: Duration) -> Self {
         self.idle_for = duration;
         self
     }
 
-    /// What a breaker is called by its key. Default: all have the name of the template.
+    /// What a breaker is called by its key. Default, also for a name that is empty: the name of the
+    /// template.
     pub fn named(mut self, name: impl Fn(&K) -> String + Send + Sync + 'static) -> Self {
         self.name = Some(Box::new(name));
         self
@@ -266,8 +267,8 @@ impl<K: Hash + Eq, C> BreakersBuilder<K, C> {
     }
 }
 
-/// Keys come from anywhere: a name fits into a line of a log.
-fn tidy(name: &str) -> Arc<str> {
+/// Keys come from anywhere: a name fits into a line of a log. Absent where nothing is to be read.
+fn tidy(name: &str) -> Option<Arc<str>> {
     let readable =
         |letter: char| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter };
     let mut tidy = String::new();
@@ -277,7 +278,7 @@ fn tidy(name: &str) -> Arc<str> {
         }
         tidy.push(letter);
     }
-    tidy.into()
+    (!tidy.trim().is_empty()).then(|| tidy.into())
 }
 
 impl<K, C> Clone for Breakers<K, C> {

@@ -221,6 +221,7 @@ fn hash_at<K: Hash>(slots: &[Slot<K>], place: u32, hasher: &RandomState) -> u64 
     slots.get(place as usize).map_or(0, |slot| hasher.hash_one(&slot.key))
 }
 
+/// Rounded up, so that nobody is taken for idle before the time.
 fn seconds(moment: Moment) -> u32 {
-    u32::try_from(moment.as_nanos() / 1_000_000_000).unwrap_or(u32::MAX)
+    u32::try_from(moment.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
 }
