@@ -323,7 +323,10 @@ impl Core {
     fn publish(&self, machine: &Machine) {
         let door = machine.door();
         if let Some(until) = door.until {
-            self.rare().until.store(until.as_nanos(), Ordering::Relaxed);
+            let rare = self.rare();
+            // The rare part may have begun with this very change, and not know its time.
+            rare.no_earlier(machine.changed_at());
+            rare.until.store(until.as_nanos(), Ordering::Relaxed);
         }
         let gate = Gate::new(&door, self.listened().is_some());
         if gate != self.gate() {

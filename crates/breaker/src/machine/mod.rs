@@ -391,7 +391,7 @@ impl Machine {
     }
 
     fn open(&mut self, cause: Cause, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
-        let until = now.plus(rules.open_for);
+        let until = self.no_earlier(now).plus(rules.open_for);
         self.turn(Phase::Open { until }, cause, now, changes);
     }
 
@@ -408,6 +408,7 @@ impl Machine {
         if from == to {
             return;
         }
+        let now = self.no_earlier(now);
         self.changed_at = now;
         // What was restored happened before, and was counted then.
         if cause != Cause::Restored {
@@ -419,6 +420,11 @@ impl Machine {
             }
         }
         changes.push(Change::State { from, to, cause, generation: self.generation, at: now });
+    }
+
+    /// Whoever came first to the clock may come second to the lock: changes are dated in order.
+    fn no_earlier(&self, now: Moment) -> Moment {
+        now.max(self.changed_at)
     }
 
     fn next_generation(&mut self) {
