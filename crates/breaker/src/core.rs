@@ -1,7 +1,7 @@
 //! A breaker's shared heart: the gate in front, the state machine behind its lock, and what is
 //! counted without either.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::calls::{Cells, Spread};
@@ -14,7 +14,7 @@ use crate::moment::Moment;
 use crate::saved::Saved;
 use crate::snapshot::Snapshot;
 use crate::state::{FailureKind, Outcome, Settled, State};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{AtomicU64, Mutex, OnceLock, Ordering, lock};
 
 /// A registry holds a million of these: what a breaker needs only once it is in trouble, under
 /// contention or listened to is in [`Rare`].
