@@ -14,7 +14,7 @@ use crate::moment::Moment;
 use crate::saved::Saved;
 use crate::snapshot::Snapshot;
 use crate::state::{FailureKind, Outcome, Settled, State};
-use crate::sync::{AtomicU64, Mutex, OnceLock, Ordering, lock};
+use crate::sync::{AtomicU64, IS_CHECKED, Mutex, OnceLock, Ordering, lock};
 
 /// A registry holds a million of these: what a breaker needs only once it is in trouble, under
 /// contention or listened to is in [`Rare`].
@@ -329,7 +329,8 @@ impl Core {
             rare.until.store(until.as_nanos(), Ordering::Relaxed);
         }
         let gate = Gate::new(&door, self.listened().is_some());
-        if gate != self.gate() {
+        // Loom asks who touched a word last: a read here would hide the readers before it.
+        if IS_CHECKED || gate != self.gate() {
             self.gate.store(gate.word(), Ordering::Release);
         }
     }

@@ -3,13 +3,15 @@
 //! `RUSTFLAGS="--cfg mainstay_loom" cargo test -p mainstay-breaker --no-default-features --test loom`
 #![cfg(all(test, mainstay_loom))]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use loom::sync::Mutex;
+use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 use mainstay_breaker::{
-    Breaker, Detector, Event, HalfOpenPolicy, LatencyOf, ManualClock, Permit, Rejected, Saved,
-    Settled, State,
+    Breaker, Clock, Detector, Event, HalfOpenPolicy, LatencyOf, ManualClock, Moment, Permit,
+    Rejected, Saved, Settled, State, Subscription,
 };
 
 const OPEN_FOR: Duration = Duration::from_secs(5);
@@ -18,15 +20,39 @@ const OPEN_FOR: Duration = Duration::from_secs(5);
 /// its calls take the way without the lock.
 fn breaker(failures: u32) -> (Breaker, ManualClock) {
     let clock = ManualClock::new();
-    let breaker = Breaker::builder("checked")
+    (with_clock(failures, 1, clock.clone()), clock)
+}
+
+fn with_clock(failures: u32, probes: u32, clock: impl Clock) -> Breaker {
+    Breaker::builder("checked")
         .detector(Detector::consecutive(failures))
         .open_for(OPEN_FOR)
-        .half_open(HalfOpenPolicy::all(1))
+        .half_open(HalfOpenPolicy::all(probes))
         .latency(LatencyOf::Nothing)
-        .clock(clock.clone())
+        .clock(clock)
         .build()
-        .unwrap();
-    (breaker, clock)
+        .unwrap()
+}
+
+/// A clock that loom sees, for those who move it while others read it.
+#[derive(Clone, Default)]
+struct SeenClock(Arc<AtomicU64>);
+
+impl SeenClock {
+    fn set(&self, since_origin: Duration) {
+        self.0.store(since_origin.as_nanos().try_into().unwrap(), Ordering::Release);
+    }
+}
+
+impl Clock for SeenClock {
+    fn now(&self) -> Moment {
+        Moment::from_nanos(self.0.load(Ordering::Acquire))
+    }
+
+    #[cfg(feature = "async")]
+    fn sleep(&self, _: Duration) -> mainstay_breaker::Sleep {
+        Box::pin(std::future::pending())
+    }
 }
 
 /// Open, with the time to be open over.
@@ -83,10 +109,13 @@ fn half_open_admits_one_of_two_who_come_at_once() {
 #[test]
 fn a_probe_that_is_dropped_frees_its_slot_once_whoever_enters_meanwhile() {
     loom::model(|| {
-        let (breaker, _clock) = due_for_probes();
-        let probe = breaker.enter_owned().unwrap();
+        let clock = ManualClock::new();
+        let breaker = with_clock(1, 2, clock.clone());
+        breaker.enter().unwrap().failure();
+        clock.advance(OPEN_FOR);
+        let (stays, goes) = (breaker.enter().unwrap(), breaker.enter_owned().unwrap());
         let other = entering(&breaker);
-        drop(probe);
+        drop(goes);
         match other.join().unwrap() {
             Ok(probe) => {
                 assert_eq!(breaker.enter().unwrap_err().state, State::HalfOpen);
@@ -94,7 +123,9 @@ fn a_probe_that_is_dropped_frees_its_slot_once_whoever_enters_meanwhile() {
             }
             Err(refused) => assert_eq!(refused.state, State::HalfOpen),
         }
+        // With one that stays, there is one slot.
         assert_one_slot(&breaker);
+        drop(stays);
         assert_adds_up(&breaker);
     });
 }
@@ -143,12 +174,13 @@ fn a_success_before_the_last_failure_saves_the_breaker_and_one_after_it_is_stale
 #[test]
 fn a_success_from_before_the_trip_moves_nothing_in_the_generations_after_it() {
     loom::model(|| {
-        let (breaker, clock) = breaker(1);
+        let clock = SeenClock::default();
+        let breaker = with_clock(1, 1, clock.clone());
         let late = breaker.enter_owned().unwrap();
         let bad = breaker.enter_owned().unwrap();
         let other = thread::spawn(move || late.success());
         assert_eq!(bad.failure(), Settled::Counted);
-        clock.advance(OPEN_FOR);
+        clock.set(OPEN_FOR);
         let probe = breaker.enter().unwrap();
         let late = other.join().unwrap();
         assert!(matches!(late, Settled::Counted | Settled::Stale), "{late:?}");
@@ -247,16 +279,13 @@ fn nobody_enters_once_the_breaker_is_forced_open() {
 #[test]
 fn no_change_is_dated_before_the_one_that_it_follows() {
     loom::model(|| {
-        let (breaker, clock) = breaker(1);
+        let clock = SeenClock::default();
+        let breaker = with_clock(1, 1, clock.clone());
         breaker.enter().unwrap().failure();
-        let heard = Heard::default();
-        let hear = heard.clone();
-        let _subscription = breaker.on_event(move |notice| hear.hear(notice.event)).unwrap();
+        let (heard, _subscription) = listen(&breaker);
         let person = breaker.clone();
         let other = thread::spawn(move || person.reset());
-        // Threads change only where loom sees something happen, and it does not see the clock.
-        let _ = breaker.state();
-        clock.advance(OPEN_FOR);
+        clock.set(OPEN_FOR);
         drop(breaker.enter());
         other.join().unwrap();
         let times = |event: &Event| match *event {
@@ -333,7 +362,8 @@ fn of_two_attempts_one_decides_and_the_other_is_outrun() {
     });
 }
 
-/// What listeners heard.
+/// What listeners heard. Its lock is loom's, so that others may come between an event and its
+/// listener.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<Vec<Event>>>);
 
@@ -347,14 +377,33 @@ impl Heard {
     }
 }
 
+fn listen(breaker: &Breaker) -> (Heard, Subscription) {
+    let heard = Heard::default();
+    let hear = heard.clone();
+    let subscription = breaker.on_event(move |notice| hear.hear(notice.event)).unwrap();
+    (heard, subscription)
+}
+
+#[test]
+fn two_who_begin_to_listen_at_once_both_hear() {
+    loom::model(|| {
+        let (breaker, _clock) = breaker(1);
+        let other = breaker.clone();
+        let other = thread::spawn(move || listen(&other));
+        let (mine, _mine) = listen(&breaker);
+        let (theirs, _theirs) = other.join().unwrap();
+        breaker.enter().unwrap().success();
+        assert_eq!((mine.take().len(), theirs.take().len()), (1, 1));
+    });
+}
+
 #[test]
 fn whoever_begins_to_listen_hears_what_happens_from_then_on() {
     loom::model(|| {
         let (breaker, _clock) = breaker(1);
-        let (heard, permit) = (Heard::default(), breaker.enter_owned().unwrap());
+        let permit = breaker.enter_owned().unwrap();
         let other = thread::spawn(move || permit.success());
-        let hear = heard.clone();
-        let subscription = breaker.on_event(move |notice| hear.hear(notice.event)).unwrap();
+        let (heard, subscription) = listen(&breaker);
         let mine = breaker.enter().unwrap().success();
         assert_eq!((mine, other.join().unwrap()), (Settled::Counted, Settled::Counted));
         let success = Event::Success { latency: None };
@@ -371,12 +420,8 @@ fn whoever_begins_to_listen_hears_what_happens_from_then_on() {
 fn whoever_stops_listening_hears_at_most_what_was_under_way() {
     loom::model(|| {
         let (breaker, _clock) = breaker(1);
-        let heard = Heard::default();
-        let hear = heard.clone();
-        let subscription = breaker.on_event(move |notice| hear.hear(notice.event)).unwrap();
-        let stays = Heard::default();
-        let hear = stays.clone();
-        let _stays = breaker.on_event(move |notice| hear.hear(notice.event)).unwrap();
+        let (heard, subscription) = listen(&breaker);
+        let (stays, _stays) = listen(&breaker);
         let permit = breaker.enter_owned().unwrap();
         let other = thread::spawn(move || permit.success());
         drop(subscription);
@@ -392,13 +437,14 @@ fn whoever_stops_listening_hears_at_most_what_was_under_way() {
 fn every_change_is_told_once_and_in_the_order_in_which_it_happened() {
     loom::model(|| {
         let (breaker, _clock) = breaker(1);
-        let heard = Heard::default();
-        let hear = heard.clone();
-        let _subscription = breaker.on_event(move |notice| hear.hear(notice.event)).unwrap();
-        let bad = breaker.enter_owned().unwrap();
-        let other = thread::spawn(move || bad.failure());
+        let (heard, _subscription) = listen(&breaker);
+        let (bad, person) = (breaker.enter_owned().unwrap(), breaker.clone());
+        let other = thread::spawn(move || {
+            let settled = bad.failure();
+            person.reset();
+            settled
+        });
         breaker.force_open();
-        breaker.reset();
         let failed = other.join().unwrap() == Settled::Counted;
         let (mut state, mut generation) = (State::Closed, 0);
         let events = heard.take();
@@ -425,9 +471,7 @@ fn a_breaker_trips_as_ever_while_somebody_begins_to_listen() {
         let (breaker, _clock) = breaker(1);
         let bad = breaker.enter_owned().unwrap();
         let other = thread::spawn(move || bad.failure());
-        let heard = Heard::default();
-        let hear = heard.clone();
-        let _subscription = breaker.on_event(move |notice| hear.hear(notice.event)).unwrap();
+        let (heard, _subscription) = listen(&breaker);
         assert_eq!(other.join().unwrap(), Settled::Counted);
         assert_eq!(breaker.enter().unwrap_err().retry_after, Some(OPEN_FOR));
         let events = heard.take();

@@ -49,12 +49,12 @@ impl<T> OnceLock<T> {
     }
 
     pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
-        if let Some(value) = self.get() {
-            return value;
-        }
         let setting = lock(&self.setting);
+        let is_new = self.value.get().is_none();
         let value = self.value.get_or_init(make);
-        self.is_set.store(true, Ordering::Release);
+        if is_new {
+            self.is_set.store(true, Ordering::Release);
+        }
         drop(setting);
         value
     }
