@@ -1,15 +1,14 @@
 //! Counts calls without a lock: one cell until threads get in each other's way, then one for each.
 
-use std::cell::Cell;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::thread;
 
-use crate::sync::{AtomicU64, Ordering};
+#[cfg(any(mainstay_loom, mainstay_shuttle))]
+use crate::sync::thread_number;
+use crate::sync::{AtomicU32, AtomicU64, IS_CHECKED, OnceLock, Ordering};
 
 /// How often threads must meet before they get cells of their own.
-const MEETINGS_TO_SPREAD: u32 = 16;
-const MAX_CELLS: usize = 32;
+const MEETINGS_TO_SPREAD: u32 = if IS_CHECKED { 0 } else { 16 };
+const MAX_CELLS: usize = if IS_CHECKED { 2 } else { 32 };
 
 /// Calls that were let through, and those of them that succeeded without anybody noticing.
 #[derive(Debug)]
@@ -83,9 +82,6 @@ impl Spread {
     /// Two threads met in one cell.
     #[cold]
     pub(crate) fn met(&self) {
-        if cfg!(any(mainstay_loom, mainstay_shuttle)) {
-            return;
-        }
         let before = self.meetings.fetch_add(1, Ordering::Relaxed);
         if before == MEETINGS_TO_SPREAD {
             self.cells.get_or_init(spread);
@@ -100,8 +96,12 @@ fn spread() -> Box<[Padded]> {
 }
 
 /// A small number for each thread, so that neighbours get different cells.
+#[cfg(not(any(mainstay_loom, mainstay_shuttle)))]
 #[inline]
 fn thread_number() -> usize {
+    use std::cell::Cell;
+    use std::sync::atomic::AtomicUsize;
+
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     thread_local!(static NUMBER: Cell<usize> = const { Cell::new(0) });
     // A thread that is being torn down shares the first cell.

@@ -1,7 +1,7 @@
 //! A breaker's shared heart: the gate in front, the state machine behind its lock, and what is
 //! counted without either.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::calls::Cells;
@@ -15,7 +15,7 @@ use crate::rare::Rare;
 use crate::saved::Saved;
 use crate::snapshot::Snapshot;
 use crate::state::{FailureKind, Outcome, Settled, State, Verdict};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{AtomicU64, IS_CHECKED, Mutex, OnceLock, Ordering, lock};
 use crate::ticket::{Began, Ticket};
 
 /// A registry holds a million of these: what a breaker needs only once it is in trouble, under
@@ -405,7 +405,8 @@ impl Core {
             rare.until.store(until.as_nanos(), Ordering::Relaxed);
         }
         let gate = Gate::new(&door, self.listened().is_some());
-        if gate != self.gate() {
+        // Loom asks who touched a word last: a read here would hide the readers before it.
+        if IS_CHECKED || gate != self.gate() {
             self.gate.store(gate.word(), Ordering::Release);
         }
     }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::breaker::Breaker;
 use crate::error::Rejected;
 use crate::permit::Permit;
+use crate::sync::{AtomicBool, Ordering};
 
 /// Several attempts at one logical call. The first that has a result decides and counts; the others
 /// count as cancelled, whatever they say, and never as failures. Each attempt is let through on its

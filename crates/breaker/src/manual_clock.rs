@@ -39,26 +39,24 @@ impl ManualClock {
     #[must_use]
     pub fn new() -> Self {
         let clock = Self::default();
-        clock.set(Moment::default().plus(Duration::from_secs(3_600)));
+        clock.advance(Duration::from_secs(3_600));
         clock
     }
 
     /// Moves on, and wakes whoever waits for it.
     pub fn advance(&self, duration: Duration) {
-        let now = self.hands().now.plus(duration);
-        self.set(now);
+        self.turn(|now| now.plus(duration));
     }
 
     /// Moves back, as no clock should.
     pub fn step_back(&self, duration: Duration) {
-        let now = self.hands().now;
         let nanos = crate::moment::whole_nanos(duration);
-        self.set(Moment::from_nanos(now.as_nanos().saturating_sub(nanos)));
+        self.turn(|now| Moment::from_nanos(now.as_nanos().saturating_sub(nanos)));
     }
 
-    fn set(&self, now: Moment) {
+    fn turn(&self, turn: impl FnOnce(Moment) -> Moment) {
         let mut hands = self.hands();
-        hands.now = now;
+        hands.now = turn(hands.now);
         #[cfg(feature = "async")]
         {
             let waiting = std::mem::take(&mut hands.waiting);

@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::{Event, Listener, MAX_LISTENERS, Notice};
 use crate::core::Core;
-use crate::sync::{Mutex, lock};
+use crate::sync::{AtomicUsize, Mutex, Ordering, lock};
 
 /// How many results and refusals wait while a listener takes its time. What comes on top is counted
 /// and not told.

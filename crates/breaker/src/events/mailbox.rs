@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::{Event, Subscription};
+use crate::sync::{Mutex, MutexGuard, lock};
 
 /// How many unread events are kept. The oldest make room, and are counted as missed.
 pub const MAX_UNREAD: usize = 1_024;
@@ -80,6 +81,6 @@ impl Mailbox {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 }
