@@ -7,7 +7,7 @@ use crate::classify::{Classify, EveryError};
 use crate::config::{Builder, Settings};
 use crate::core::Core;
 use crate::error::{CallError, Rejected, TooManyListeners};
-use crate::events::{Events, Listener, Mailbox, Notice, Subscription};
+use crate::events::{Events, Listener, Mailbox, Notice, Subscription, Writer};
 use crate::permit::Permit;
 use crate::saved::{MAX_SAVED_GENERATION, RestoreError, Saved};
 use crate::snapshot::Snapshot;
@@ -112,6 +112,14 @@ impl<C> Breaker<C> {
     /// When as many probes are in flight as may be at once, or the breaker was forced open.
     pub fn enter_probe(&self) -> Result<Permit<'_>, Rejected> {
         self.core.enter_probe().map(|ticket| Permit::borrowed(&self.core, ticket))
+    }
+
+    /// The same with a permit that can be moved anywhere.
+    ///
+    /// # Errors
+    /// When a probe is in flight already, or the breaker was forced open.
+    pub fn enter_probe_owned(&self) -> Result<Permit<'static>, Rejected> {
+        self.core.enter_probe().map(|ticket| Permit::owned(Arc::clone(&self.core), ticket))
     }
 
     /// The state that the next call would find. What time alone has changed is seen here and
@@ -237,8 +245,8 @@ impl<C> Breaker<C> {
     /// When there are too many listeners.
     pub fn subscribe(&self) -> Result<Events, TooManyListeners> {
         let mailbox = Arc::new(Mailbox::default());
-        let put = Arc::clone(&mailbox);
-        let subscription = self.on_event(move |notice| put.put(notice.event))?;
+        let writer = Writer(Arc::clone(&mailbox));
+        let subscription = self.on_event(move |notice| writer.put(notice.event))?;
         Ok(Events::new(mailbox, subscription))
     }
 }

@@ -97,6 +97,17 @@ impl Core {
         self.admitted(entered)
     }
 
+    /// Lets one of several attempts through, which count once.
+    pub(crate) fn enter_hedged(&self) -> Result<Ticket, Rejected> {
+        if !self.gate().is_tracked() {
+            return self.enter();
+        }
+        let entered = self.steer(|machine, now, changes| {
+            machine.enter_hedged(now, &self.settings.rules, changes)
+        });
+        self.admitted(entered)
+    }
+
     /// Counts a success, without the lock where it changes nothing.
     #[inline(always)]
     pub(crate) fn succeed(&self, ticket: Ticket) -> Settled {
@@ -137,8 +148,11 @@ impl Core {
             let end = if is_tracked { now } else { self.settings.clock.now() };
             end.since(began)
         });
-        let admission =
-            Admission { generation: ticket.gate.generation(), began: began.filter(|_| is_tracked) };
+        let admission = Admission {
+            generation: ticket.gate.generation(),
+            began: began.filter(|_| is_tracked),
+            is_hedged: ticket.gate.is_hedged(),
+        };
         self.change(|machine, changes, hub| {
             let rules = &self.settings.rules;
             let settlement = machine.settle(admission, outcome, now, rules, changes);
@@ -236,10 +250,14 @@ impl Core {
         self.publish(&lock(&self.machine));
     }
 
-    /// Whether it can be forgotten: it is closed, and nothing speaks against the downstream.
+    /// Whether it can be forgotten: it is closed, nobody forced it, and no call is in flight.
     pub(crate) fn is_idle(&self) -> bool {
+        let gate = self.gate();
+        if gate.state() != State::Closed || gate.is_forced() {
+            return false;
+        }
         let snapshot = self.snapshot();
-        snapshot.state == State::Closed && !snapshot.forced && snapshot.in_flight == 0
+        snapshot.state == State::Closed && snapshot.in_flight == 0
     }
 
     #[inline]
@@ -300,7 +318,8 @@ impl Core {
         let measured = self.count_entry(self.cells());
         let began = if admission.began.is_some() { Began::from(admission.began) } else { measured };
         // A gate of the admission's own generation, whatever it has become since.
-        let gate = Gate::admitting(admission.generation, admission.began.is_some());
+        let is_tracked = admission.began.is_some();
+        let gate = Gate::admitting(admission.generation, is_tracked, admission.is_hedged);
         Ok(Ticket { gate, began })
     }
 

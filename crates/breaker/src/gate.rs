@@ -12,6 +12,8 @@ const FORCED: u64 = 1 << 2;
 const QUIET: u64 = 1 << 3;
 /// Every admission must be written down.
 const TRACKED: u64 = 1 << 4;
+/// On a permit: one of several attempts.
+const HEDGED: u64 = 1 << 5;
 const GENERATION_SHIFT: u32 = 8;
 
 /// The state, its generation, and what may be done without the lock.
@@ -36,8 +38,14 @@ impl Gate {
     }
 
     /// What a permit keeps of an admission under the lock. It takes no success without the lock.
-    pub(crate) const fn admitting(generation: u64, is_tracked: bool) -> Self {
-        Self(generation << GENERATION_SHIFT | if is_tracked { TRACKED } else { 0 })
+    pub(crate) const fn admitting(generation: u64, is_tracked: bool, is_hedged: bool) -> Self {
+        let tracked = if is_tracked { TRACKED } else { 0 };
+        let hedged = if is_hedged { HEDGED } else { 0 };
+        Self(generation << GENERATION_SHIFT | tracked | hedged)
+    }
+
+    pub(crate) const fn is_hedged(self) -> bool {
+        self.0 & HEDGED != 0
     }
 
     #[inline]

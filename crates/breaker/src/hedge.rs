@@ -10,7 +10,8 @@ use crate::sync::{AtomicBool, Ordering};
 
 /// Several attempts at one logical call. The first that has a result decides and counts; the others
 /// count as cancelled, whatever they say, and never as failures. Each attempt is let through on its
-/// own, so that half-open admits no more of them than probes.
+/// own, so that half-open admits no more of them than probes. Where slow calls count, the attempt
+/// that decides is judged by its own time, and none is counted as slow in flight.
 ///
 /// ```
 /// use mainstay_breaker::{Breaker, Settled};
@@ -52,8 +53,18 @@ impl<'a, C> Hedge<'a, C> {
     /// When it is refused.
     pub fn enter(&self) -> Result<Permit<'a>, Rejected> {
         let core = &self.breaker.core;
-        let ticket = core.enter()?;
+        let ticket = core.enter_hedged()?;
         Ok(Permit::hedged(core, ticket, Arc::clone(&self.group)))
+    }
+
+    /// The same with a permit that can be moved anywhere, such as into a task of its own.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub fn enter_owned(&self) -> Result<Permit<'static>, Rejected> {
+        let core = &self.breaker.core;
+        let ticket = core.enter_hedged()?;
+        Ok(Permit::owned_hedged(Arc::clone(core), ticket, Arc::clone(&self.group)))
     }
 
     /// Whether an attempt has had a result: there is nothing more to send.

@@ -36,6 +36,7 @@ enum Holder<'a> {
     Owned(Arc<Core>),
     /// One of several that count once.
     Hedged(&'a Core, Arc<Group>),
+    OwnedHedged(Arc<Core>, Arc<Group>),
 }
 
 /// What it means when the permit is dropped.
@@ -67,6 +68,14 @@ impl<'a> Permit<'a> {
         Self { core: Holder::Hedged(core, group), ticket, watch: Watch::Thread }
     }
 
+    pub(crate) fn owned_hedged(
+        core: Arc<Core>,
+        ticket: Ticket,
+        group: Arc<Group>,
+    ) -> Permit<'static> {
+        Permit { core: Holder::OwnedHedged(core, group), ticket, watch: Watch::Thread }
+    }
+
     /// The call succeeded.
     #[inline]
     pub fn success(mut self) -> Settled {
@@ -74,7 +83,9 @@ impl<'a> Permit<'a> {
         match &self.core {
             Holder::Borrowed(core) => core.succeed(self.ticket),
             Holder::Owned(core) => core.succeed(self.ticket),
-            Holder::Hedged(..) => self.core.settle(self.ticket, Outcome::Success),
+            Holder::Hedged(..) | Holder::OwnedHedged(..) => {
+                self.core.settle(self.ticket, Outcome::Success)
+            }
         }
     }
 
@@ -160,17 +171,24 @@ impl Holder<'_> {
     fn get(&self) -> &Core {
         match self {
             Self::Borrowed(core) | Self::Hedged(core, _) => core,
-            Self::Owned(core) => core,
+            Self::Owned(core) | Self::OwnedHedged(core, _) => core,
+        }
+    }
+
+    fn group(&self) -> Option<&Group> {
+        match self {
+            Self::Borrowed(_) | Self::Owned(_) => None,
+            Self::Hedged(_, group) | Self::OwnedHedged(_, group) => Some(group),
         }
     }
 
     /// Of several that count once, the first with a result counts; the others have gone away.
     fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
-        if let Self::Hedged(core, group) = self
+        if let Some(group) = self.group()
             && outcome != Outcome::Cancelled
             && !group.decide()
         {
-            core.settle(ticket, Outcome::Cancelled);
+            self.get().settle(ticket, Outcome::Cancelled);
             return Settled::Outrun;
         }
         self.get().settle(ticket, outcome)

@@ -98,7 +98,8 @@ pub enum Settled {
     /// It belongs to another generation: the breaker changed its state since the call was let
     /// through. It was counted as stale and moved nothing else.
     Stale,
-    /// Another attempt of the same hedged call had the first result: this one counted as cancelled.
+    /// Another attempt of the same hedged call had the first result: this one counted as cancelled,
+    /// or as stale.
     Outrun,
 }
 

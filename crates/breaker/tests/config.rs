@@ -49,7 +49,7 @@ fn impossible() -> Vec<(Builder, &'static str, &'static str)> {
     let nan = "is NaN: it must be within 0 and 1";
     let trials = "at most 3 can be, because no more probes are allowed: see max_trials";
     let trials = format!("is 4: {trials}").leak();
-    let empty = "is empty: give at least one";
+    let empty = "is empty: it must not be";
     let control = "holds control characters: leave them out";
     vec![
         (Breaker::builder(""), "name", empty),
@@ -59,7 +59,7 @@ fn impossible() -> Vec<(Builder, &'static str, &'static str)> {
         (
             Breaker::builder("x".repeat(MAX_NAME + 1)),
             "name",
-            "is 201: at most 200 can be, because it stands in every error",
+            "is 201 bytes long: it may be 200 bytes long",
         ),
         (new().detector(Detector::consecutive(0)), "detector.consecutive", zero),
         (new().detector(Detector::any_of([])), "detector", empty),
@@ -170,7 +170,7 @@ fn a_timeout_must_be_some_time_and_end_before_a_probe_is_lost() {
 fn an_error_names_the_breaker_and_not_more_of_it_than_fits() {
     let error = Breaker::builder("é".repeat(1_000)).build().unwrap_err();
     assert_eq!(error.breaker.chars().count(), MAX_NAME);
-    assert!(matches!(error.problem, Problem::TooMany { given: 2_000, most: 200, .. }));
+    assert!(matches!(error.problem, Problem::TooLong { given: 2_000, most: 200 }));
     let error = new().open_for(Duration::ZERO).build().unwrap_err();
     let expected =
         ConfigError { breaker: "payments".to_owned(), field: "open_for", problem: Problem::Zero };

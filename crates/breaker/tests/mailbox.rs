@@ -75,7 +75,7 @@ fn who_waits_is_woken_by_the_next_event() {
     assert_eq!(wakes.count(), 1);
     succeed(&breaker);
     assert_eq!(wakes.count(), 1, "once is enough");
-    assert_eq!(next.as_mut().poll(&mut context), Poll::Ready(SUCCESS));
+    assert_eq!(next.as_mut().poll(&mut context), Poll::Ready(Some(SUCCESS)));
     drop(next);
     assert_eq!(events.try_next(), Some(SUCCESS));
 }
@@ -86,7 +86,7 @@ fn who_gives_up_waiting_loses_nothing() {
     let mut events = breaker.subscribe().unwrap();
     assert!(poll(pin!(events.next())).is_pending());
     succeed(&breaker);
-    assert_eq!(poll(pin!(events.next())), Poll::Ready(SUCCESS));
+    assert_eq!(poll(pin!(events.next())), Poll::Ready(Some(SUCCESS)));
     assert!(poll(pin!(events.next())).is_pending());
 }
 
@@ -100,7 +100,7 @@ async fn a_task_reads_what_another_thread_does() {
         }
     });
     for _ in 0..100 {
-        assert_eq!(events.next().await, SUCCESS);
+        assert_eq!(events.next().await, Some(SUCCESS));
     }
     worker.join().unwrap();
     assert_eq!(events.try_next(), None);

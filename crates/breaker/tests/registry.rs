@@ -223,7 +223,8 @@ fn full_says_what_to_do() {
     let _held = breakers.get("a").unwrap();
     assert_eq!(
         breakers.get("b").unwrap_err().to_string(),
-        "the registry holds 1 circuit breakers, and none of them can go: give it more capacity, \
+        "the registry holds 1 circuit breakers, and those whose last use is longest ago are in use: \
+         give it more capacity, \
          or drop handles that are not used"
     );
     assert!(breakers.get("a").is_ok(), "who is there is served all the same");

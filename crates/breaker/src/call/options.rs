@@ -15,6 +15,7 @@ use crate::error::CallError;
 #[must_use = "options do nothing until a call has them"]
 pub struct CallOptions {
     timeout: Option<Duration>,
+    is_probe: bool,
     /// What is left of the time of the call around this one.
     at_most: Option<Duration>,
     cancelled: Option<CancellationToken>,
@@ -39,6 +40,13 @@ impl CallOptions {
     /// What is left of the time of the call around this one: it shortens every timeout.
     pub fn at_most(mut self, remaining: Duration) -> Self {
         self.at_most = Some(remaining);
+        self
+    }
+
+    /// An operator's call: while the breaker is open it goes through as the one probe, as by
+    /// [`Breaker::enter_probe`].
+    pub fn as_probe(mut self) -> Self {
+        self.is_probe = true;
         self
     }
 
@@ -144,8 +152,9 @@ impl<'a, C> Limited<'a, C> {
             return Err(CallError::Timeout { after });
         }
         let name = self.breaker.core.name();
-        let mut permit =
-            self.breaker.enter().map_err(|rejected| CallError::open(name, rejected))?;
+        let entered =
+            if self.options.is_probe { self.breaker.enter_probe() } else { self.breaker.enter() };
+        let mut permit = entered.map_err(|rejected| CallError::open(name, rejected))?;
         let limits = Limits::new(timeout, cancelled, &settings.clock);
         let call = permit.step(|| call(timeout));
         let guarded = Guarded::inside(permit, call, Some(limits));

@@ -206,11 +206,7 @@ fn check_name(name: &str) -> Result<(), Wrong> {
         return Err(("name", Problem::Empty));
     }
     if name.len() > MAX_NAME {
-        let (given, most) = (name.len() as u64, MAX_NAME as u64);
-        return Err((
-            "name",
-            Problem::TooMany { given, most, because: "it stands in every error" },
-        ));
+        return Err(("name", Problem::TooLong { given: name.len(), most: MAX_NAME }));
     }
     if name.chars().any(char::is_control) {
         return Err(("name", Problem::ControlCharacters));

@@ -27,6 +27,13 @@ pub enum Problem {
     Zero,
     /// It is a share, and must be within 0 and 1.
     NotAShare(f64),
+    /// It has more bytes than it may.
+    TooLong {
+        /// How many it has.
+        given: usize,
+        /// How many it may have.
+        most: usize,
+    },
     /// It is more than can be.
     TooMany {
         /// What was given.
@@ -54,9 +61,12 @@ pub enum Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => write!(formatter, "is empty: give at least one"),
+            Self::Empty => write!(formatter, "is empty: it must not be"),
             Self::Zero => write!(formatter, "is zero: it must be at least one unit"),
             Self::NotAShare(given) => write!(formatter, "is {given}: it must be within 0 and 1"),
+            Self::TooLong { given, most } => {
+                write!(formatter, "is {given} bytes long: it may be {most} bytes long")
+            }
             Self::TooMany { given, most, because } => {
                 write!(formatter, "is {given}: at most {most} can be, because {because}")
             }

@@ -15,6 +15,10 @@ const MAX_WAITING: usize = 1_024;
 /// State changes are few and matter more: they may wait beyond that.
 const MAX_WAITING_CHANGES: usize = 4_096;
 
+/// How many events one thread tells before it goes on with its own work: a listener that makes an
+/// event of every event must not keep it for ever. The rest waits for whoever comes next.
+const MAX_TOLD_AT_ONCE: usize = 2 * MAX_WAITING_CHANGES;
+
 /// The listeners of one breaker, and what they have not been told yet.
 #[derive(Debug)]
 pub(crate) struct Hub {
@@ -27,7 +31,8 @@ pub(crate) struct Hub {
 struct Inner {
     listeners: Numbered,
     next_id: u64,
-    waiting: VecDeque<Event>,
+    /// Each with the number of the first subscription that came after it.
+    waiting: VecDeque<(Event, u64)>,
     is_telling: bool,
     untold: u64,
     panics: u64,
@@ -90,7 +95,8 @@ impl Hub {
         let is_change = matches!(event, Event::StateChange { .. });
         let bound = if is_change { MAX_WAITING_CHANGES } else { MAX_WAITING };
         if inner.waiting.len() < bound {
-            inner.waiting.push_back(event);
+            let before = inner.next_id;
+            inner.waiting.push_back((event, before));
         } else {
             inner.untold += 1;
         }
@@ -101,14 +107,16 @@ impl Hub {
         if !self.begin_telling() {
             return;
         }
-        while let Some((event, listeners)) = self.next() {
+        for _ in 0..MAX_TOLD_AT_ONCE {
+            let Some(((event, before), listeners)) = self.next() else { return };
             let notice = Notice { breaker, event };
-            for (_, listener) in listeners.iter() {
+            for (_, listener) in listeners.iter().filter(|(id, _)| *id < before) {
                 self.contain(|| listener.tell(&notice));
             }
             // A listener whose subscription is gone by now goes here.
             self.contain(|| drop(listeners));
         }
+        lock(&self.inner).is_telling = false;
     }
 
     /// Events that were not told because a listener took too long, and panics of listeners.
@@ -136,7 +144,7 @@ impl Hub {
         true
     }
 
-    fn next(&self) -> Option<(Event, Numbered)> {
+    fn next(&self) -> Option<((Event, u64), Numbered)> {
         let mut inner = lock(&self.inner);
         let event = inner.waiting.pop_front();
         if event.is_none() {

@@ -27,6 +27,8 @@ pub(crate) struct Mailbox {
 struct Inner {
     unread: VecDeque<Event>,
     missed: u64,
+    /// Nobody is left who could put anything in.
+    is_closed: bool,
     reader: Option<Waker>,
 }
 
@@ -41,16 +43,19 @@ impl Events {
         self.mailbox.inner().unread.pop_front()
     }
 
-    /// Waits for the next event. Nothing is lost when the wait is given up.
-    pub async fn next(&mut self) -> Event {
+    /// Waits for the next event. Nothing is lost when the wait is given up. `None` when the breaker
+    /// is gone and everything has been read.
+    pub async fn next(&mut self) -> Option<Event> {
         poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// The next event, or a wake when there is one.
-    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Event> {
+    /// The next event, or a wake when there is one. `None` when the breaker is gone and everything
+    /// has been read.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
         let mut inner = self.mailbox.inner();
         match inner.unread.pop_front() {
-            Some(event) => Poll::Ready(event),
+            Some(event) => Poll::Ready(Some(event)),
+            None if inner.is_closed => Poll::Ready(None),
             None => {
                 inner.reader = Some(context.waker().clone());
                 Poll::Pending
@@ -65,21 +70,40 @@ impl Events {
     }
 }
 
-impl Mailbox {
+/// Puts events into a mailbox, and closes it in the end.
+#[derive(Debug)]
+pub(crate) struct Writer(pub(crate) Arc<Mailbox>);
+
+impl Writer {
     pub(crate) fn put(&self, event: Event) {
-        let mut inner = self.inner();
+        let mut inner = self.0.inner();
         if inner.unread.len() == MAX_UNREAD {
             inner.unread.pop_front();
             inner.missed += 1;
         }
         inner.unread.push_back(event);
-        let reader = inner.reader.take();
-        drop(inner);
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        wake_reader(inner);
     }
+}
 
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let mut inner = self.0.inner();
+        inner.is_closed = true;
+        wake_reader(inner);
+    }
+}
+
+/// Wakes the reader when the lock is free.
+fn wake_reader(mut inner: MutexGuard<'_, Inner>) {
+    let reader = inner.reader.take();
+    drop(inner);
+    if let Some(reader) = reader {
+        reader.wake();
+    }
+}
+
+impl Mailbox {
     fn inner(&self) -> MutexGuard<'_, Inner> {
         lock(&self.inner)
     }

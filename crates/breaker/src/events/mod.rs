@@ -6,8 +6,8 @@ mod mailbox;
 
 pub(crate) use hub::Hub;
 pub use hub::Subscription;
-pub(crate) use mailbox::Mailbox;
 pub use mailbox::{Events, MAX_UNREAD};
+pub(crate) use mailbox::{Mailbox, Writer};
 
 use std::fmt;
 use std::sync::Arc;

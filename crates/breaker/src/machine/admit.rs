@@ -38,6 +38,21 @@ impl Machine {
         Ok(self.admission(now))
     }
 
+    /// Asks for one of several attempts at a call. They count once, when the first has a result: in
+    /// flight none of them is slow.
+    pub(crate) fn enter_hedged(
+        &mut self,
+        now: Moment,
+        rules: &Rules,
+        changes: &mut Vec<Change>,
+    ) -> Result<Admission, Refusal> {
+        let admission = self.enter(now, rules, changes)?;
+        if let (Some(began), Some(starts)) = (admission.began, self.evidence.starts()) {
+            starts.end(began, now);
+        }
+        Ok(Admission { is_hedged: true, ..admission })
+    }
+
     /// Asks for an operator's call: while open it goes through as the one probe.
     pub(crate) fn enter_probe(
         &mut self,
@@ -128,7 +143,7 @@ impl Machine {
 
     fn admission(&mut self, now: Moment) -> Admission {
         let began = self.evidence.starts().map(|starts| starts.begin(now));
-        Admission { generation: self.generation, began }
+        Admission { generation: self.generation, began, is_hedged: false }
     }
 }
 

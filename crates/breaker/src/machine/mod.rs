@@ -61,6 +61,8 @@ pub(crate) struct Admission {
     pub(crate) generation: u64,
     /// When it began, where slow calls count.
     pub(crate) began: Option<Moment>,
+    /// One of several attempts: it is not among those that are counted in flight.
+    pub(crate) is_hedged: bool,
 }
 
 /// Why a call is refused.

@@ -75,7 +75,9 @@ impl Machine {
         let (Some(began), Some(starts)) = (admission.began, self.evidence.starts()) else {
             return Some(outcome);
         };
-        match (starts.end(began, now), outcome) {
+        let ended =
+            if admission.is_hedged { starts.judge(began, now) } else { starts.end(began, now) };
+        match (ended, outcome) {
             (Ended::AlreadyCounted, _) => None,
             (Ended::Slow, Outcome::Success) => Some(Outcome::Failure(FailureKind::Slow)),
             (Ended::Slow | Ended::InTime, outcome) => Some(outcome),

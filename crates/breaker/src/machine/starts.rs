@@ -70,6 +70,11 @@ impl Starts {
         }
         let bucket = self.bucket(number);
         bucket.in_flight = bucket.in_flight.saturating_sub(1);
+        self.judge(began, now)
+    }
+
+    /// Whether a call is slow that ends now, by its time alone.
+    pub(crate) fn judge(&self, began: Moment, now: Moment) -> Ended {
         if now.max(self.latest).since(began) > self.limit { Ended::Slow } else { Ended::InTime }
     }
 

@@ -20,8 +20,9 @@ use shelf::{Shelf, Slot};
 /// Most keys that a registry can hold.
 pub const MAX_REGISTRY: usize = 1 << 24;
 
-/// How many that are in use are passed over in search of one that can go.
-const MAX_PASSED_OVER: usize = 64;
+/// How many that are in use are passed over in search of one that can go. The next search goes on
+/// behind them.
+const MAX_PASSED_OVER: usize = 1_024;
 /// How many that are idle go when a new one comes: the registry shrinks as it is used.
 const IDLE_PER_ARRIVAL: usize = 2;
 
@@ -72,11 +73,11 @@ pub struct BreakersBuilder<K, C = EveryError> {
     name: Option<Naming<K>>,
 }
 
-/// A registry is full, and every breaker in it is in use.
+/// A registry is full, and every breaker that could have gone is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "the registry holds {capacity} circuit breakers, and none of them can go: give it more capacity, \
-     or drop handles that are not used"
+    "the registry holds {capacity} circuit breakers, and those whose last use is longest ago are in use: \
+     give it more capacity, or drop handles that are not used"
 )]
 pub struct Full {
     /// How many it can hold.
@@ -95,7 +96,7 @@ impl<K: Hash + Eq, C: Clone> Breakers<K, C> {
     /// The breaker of this key. The first to ask makes it.
     ///
     /// # Errors
-    /// When the registry is full and every breaker in it is in use.
+    /// When the registry is full and every breaker that could go is in use.
     pub fn get<Q>(&self, key: &Q) -> Result<Breaker<C>, Full>
     where
         K: Borrow<Q>,
@@ -103,13 +104,11 @@ impl<K: Hash + Eq, C: Clone> Breakers<K, C> {
     {
         let hash = self.inner.hasher.hash_one(key);
         let now = self.inner.now();
-        let mut gone = Vec::new();
-        let mut shelf = self.inner.shelf();
-        let core = match shelf.take(hash, key, now) {
+        let known = self.inner.shelf().take(hash, key, now);
+        let core = match known {
             Some(core) => core,
-            None => self.inner.arrive(&mut shelf, hash, key.to_owned(), now, &mut gone)?,
+            None => self.arrive(hash, key, now)?,
         };
-        drop(shelf);
         Ok(self.handle(core))
     }
 
@@ -168,29 +167,46 @@ impl<K: Hash + Eq, C: Clone> Breakers<K, C> {
         gone.len()
     }
 
+    /// Makes the breaker of a key. Names and keys may do anything, so that they are made and dropped
+    /// without the lock; whoever was quicker in the meantime is asked first.
+    fn arrive<Q>(&self, hash: u64, key: &Q, now: Moment) -> Result<Arc<Core>, Full>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ToOwned<Owned = K> + ?Sized,
+    {
+        let inner = &*self.inner;
+        let owned = key.to_owned();
+        let name = inner.name.as_ref().and_then(|name| tidy(&name(&owned)));
+        let core = Arc::new(Core::new(Arc::clone(&inner.settings), name));
+        let mut gone = Vec::new();
+        let mut shelf = inner.shelf();
+        if let Some(core) = shelf.take(hash, key, now) {
+            return Ok(core);
+        }
+        inner.make_room(&mut shelf, now, &mut gone)?;
+        shelf.put(hash, owned, Arc::clone(&core), now, &inner.hasher);
+        drop(shelf);
+        Ok(core)
+    }
+
     fn handle(&self, core: Arc<Core>) -> Breaker<C> {
         Breaker { core, classifier: self.inner.classifier.clone() }
     }
 }
 
 impl<K: Hash + Eq, C> Inner<K, C> {
-    fn arrive(
+    fn make_room(
         &self,
         shelf: &mut Shelf<K>,
-        hash: u64,
-        key: K,
         now: Moment,
         gone: &mut Vec<Slot<K>>,
-    ) -> Result<Arc<Core>, Full> {
+    ) -> Result<(), Full> {
         self.let_idle_go(shelf, now, IDLE_PER_ARRIVAL, gone);
         if shelf.len() >= self.capacity {
             let one = shelf.let_oldest_go(MAX_PASSED_OVER, now, &self.hasher);
             gone.push(one.ok_or(Full { capacity: self.capacity })?);
         }
-        let name = self.name.as_ref().and_then(|name| tidy(&name(&key)));
-        let core = Arc::new(Core::new(Arc::clone(&self.settings), name));
-        shelf.put(hash, key, Arc::clone(&core), now, &self.hasher);
-        Ok(core)
+        Ok(())
     }
 
     /// At most `most` that have been idle for long. What is removed is dropped by the caller,

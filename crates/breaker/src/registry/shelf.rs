@@ -209,7 +209,7 @@ impl<K: Hash + Eq> Shelf<K> {
 }
 
 impl<K> Slot<K> {
-    /// Nobody holds it or listens to it, and it has nothing against its downstream.
+    /// Nobody holds it or listens to it, it is closed, and no call is in flight.
     fn can_go(&self) -> bool {
         Arc::strong_count(&self.core) == 1
             && Arc::weak_count(&self.core) == 0

@@ -244,7 +244,11 @@ impl Reference {
     fn sweep(&mut self) {
         let Some(limit) = self.setup.slow_after() else { return };
         let is_overdue = |call: &Call, this: &Self| {
-            call.generation == this.generation && !call.is_counted && this.age(*call) > limit
+            call.generation == this.generation
+                && !call.is_counted
+                // Attempts of one logical call count once, when the first has a result.
+                && call.group.is_none()
+                && this.age(*call) > limit
         };
         while let Some(place) = self.calls.iter().position(|call| is_overdue(call, self)) {
             self.calls[place].is_counted = true;
