@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-use common::{Downstream, Gone, HOUR, Rig, hangs, millis, poll, ready};
-use mainstay_breaker::{CallError, CallOptions, CancellationToken, Event, State};
+use common::{Downstream, Gone, HOUR, OPEN_FOR, Rig, hangs, millis, poll, ready};
+use mainstay_breaker::{Breaker, CallError, CallOptions, CancellationToken, Event, State};
 
 type Answer = Result<(), CallError<&'static str>>;
 
@@ -153,7 +153,7 @@ fn a_timed_out_probe_opens_again_and_gives_its_slot_back() {
     assert_eq!(poll(&mut call), timeout_after(millis(10)));
     assert_eq!(rig.state(), State::Open);
     assert_eq!(rig.snapshot().in_flight, 0);
-    rig.clock.advance(common::OPEN_FOR);
+    rig.clock.advance(OPEN_FOR);
     assert_eq!(rig.admitted_of(10), 2);
 }
 
@@ -167,7 +167,7 @@ fn a_timeout_of_a_call_from_before_the_trip_is_stale() {
     assert_eq!(poll(&mut call), timeout_after(millis(10)), "the caller is told all the same");
     let snapshot = rig.snapshot();
     assert_eq!((snapshot.stale_total, snapshot.timeout_total), (1, 0));
-    assert_eq!(rig.retry_after(), Some(common::OPEN_FOR - millis(10)));
+    assert_eq!(rig.retry_after(), Some(OPEN_FOR - millis(10)));
 }
 
 #[test]
@@ -182,12 +182,23 @@ fn a_refused_call_drops_its_work_without_a_poll() {
     match answer {
         Err(CallError::Open { name, state, retry_after }) => {
             assert_eq!((&*name, state), ("payments", State::Open));
-            assert_eq!(retry_after, Some(common::OPEN_FOR));
+            assert_eq!(retry_after, Some(OPEN_FOR));
         }
         other => panic!("{other:?}"),
     }
     assert!(gone.is_gone());
     assert_eq!(downstream.calls(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_timeout_is_for_ever_by_the_machines_clock_too() {
+    let breaker = Breaker::builder("payments").build().unwrap();
+    let options = CallOptions::default().timeout(Duration::MAX);
+    let slow = async {
+        tokio::time::sleep(HOUR * 24 * 365).await;
+        Ok::<_, &str>("paid")
+    };
+    assert_eq!(breaker.limited(options).call(slow).await, Ok("paid"));
 }
 
 #[tokio::test]
@@ -206,4 +217,16 @@ async fn whoever_waits_is_woken_by_the_timeout_and_by_the_token() {
     assert_eq!(timed_out.await.unwrap(), Err(CallError::Timeout { after: millis(10) }));
     token.cancel();
     assert_eq!(stopped.await.unwrap(), Err(CallError::Cancelled));
+}
+
+#[tokio::test]
+async fn an_operators_call_goes_through_while_open_with_a_timeout_of_its_own() {
+    let rig = Rig::open();
+    let refused = rig.breaker.call(async { Ok::<_, &str>("fine") }).await;
+    assert!(refused.is_err_and(|error| error.is_rejection()));
+    let options = CallOptions::default().as_probe().timeout(OPEN_FOR);
+    let answer = rig.breaker.limited(options).call(async { Ok::<_, &str>("fine") }).await;
+    assert_eq!(answer, Ok("fine"));
+    assert_eq!(rig.snapshot().probe_success_total, 1);
+    assert!(rig.breaker.enter_probe_owned().is_ok());
 }

@@ -401,3 +401,56 @@ fn a_notice_names_the_breaker() {
     succeed(&breaker);
     assert_eq!(*names.lock().unwrap(), ["payments"]);
 }
+
+#[test]
+fn a_listener_that_asks_again_at_every_refusal_keeps_nobody_for_ever() {
+    soon(|| {
+        let (breaker, _clock) = build(|builder| builder);
+        let inside = breaker.clone();
+        let _again = breaker
+            .on_event(move |notice| {
+                if let Event::Reject { .. } = notice.event {
+                    assert!(inside.enter().is_err());
+                }
+            })
+            .unwrap();
+        breaker.force_open();
+        assert!(breaker.enter().is_err());
+        assert!(breaker.enter().is_err(), "and the next is served too");
+    });
+}
+
+#[test]
+fn who_subscribes_while_others_are_told_hears_nothing_of_before() {
+    let (breaker, _clock) = build(|builder| builder);
+    let late = Heard::default();
+    let (inside, listener) = (breaker.clone(), late.clone());
+    let kept = Arc::new(Mutex::new(None));
+    let keep = Arc::clone(&kept);
+    let _first = breaker
+        .on_event(move |notice| {
+            let mut kept = keep.lock().unwrap();
+            if kept.is_none() && change(notice.event) == Some((Closed, Open)) {
+                // Of the change that is being told, and of the one that waits behind it.
+                inside.reset();
+                *kept = Some(inside.on_event(listener.listener()).unwrap());
+            }
+        })
+        .unwrap();
+    breaker.force_open();
+    assert_eq!(late.take(), []);
+    breaker.force_open();
+    assert_eq!(late.take_changes(), [(Closed, Open)]);
+}
+
+#[test]
+fn forcing_a_breaker_where_it_stands_is_announced_and_counts_no_opening() {
+    let heard = Heard::default();
+    let (breaker, _clock) = build(|builder| builder.on_event(heard.listener()));
+    breaker.force_closed();
+    breaker.reset();
+    assert_eq!(heard.take_changes(), [(Closed, Closed), (Closed, Closed)]);
+    breaker.reset();
+    assert_eq!(heard.take_changes(), [], "nothing was forced");
+    assert_eq!(breaker.snapshot().closed_total, 0);
+}

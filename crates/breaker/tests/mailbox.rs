@@ -115,3 +115,17 @@ fn a_mailbox_outlives_its_breaker() {
     assert_eq!(events.try_next(), Some(SUCCESS));
     assert_eq!(events.try_next(), None);
 }
+
+#[test]
+fn who_waits_is_told_when_the_breaker_is_gone() {
+    let (breaker, _clock) = build(|builder| builder.latency(LatencyOf::Nothing));
+    let mut events = breaker.subscribe().unwrap();
+    succeed(&breaker);
+    let (wakes, waker) = Wakes::new();
+    let mut context = Context::from_waker(&waker);
+    assert_eq!(events.poll_next(&mut context), Poll::Ready(Some(SUCCESS)));
+    assert!(events.poll_next(&mut context).is_pending());
+    drop(breaker);
+    assert_eq!(wakes.count(), 1);
+    assert_eq!(events.poll_next(&mut context), Poll::Ready(None));
+}

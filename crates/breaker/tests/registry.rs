@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::sync::Barrier;
+use std::sync::{Arc, Barrier, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -318,4 +318,32 @@ fn among_threads_that_ask_for_more_than_fits_what_is_held_stays_the_same() {
             });
         }
     });
+}
+
+#[test]
+fn a_name_may_ask_the_registry_itself() {
+    let inside: Arc<OnceLock<Breakers<String>>> = Arc::default();
+    let asked = Arc::clone(&inside);
+    let (breakers, _clock) = registry(|builder| {
+        builder.named(move |key: &String| {
+            let known = asked.get().map_or(0, Breakers::len);
+            format!("{key}, number {known}")
+        })
+    });
+    inside.set(breakers.clone()).unwrap();
+    assert_eq!(breakers.get("a").unwrap().name(), "a, number 0");
+    assert_eq!(breakers.get("b").unwrap().name(), "b, number 1");
+}
+
+#[test]
+fn one_that_can_go_is_found_behind_many_that_can_not() {
+    let (breakers, _clock) = registry(|builder| builder.capacity(300));
+    for number in 0..300 {
+        let breaker = breakers.get(&format!("{number}")).unwrap();
+        if number < 200 {
+            breaker.force_open();
+        }
+    }
+    assert!(breakers.get("another").is_ok());
+    assert!(breakers.peek("200").is_none(), "the first that could go");
 }

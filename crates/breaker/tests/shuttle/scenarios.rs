@@ -156,7 +156,7 @@ pub(crate) fn a_reader_of_events_wakes_for_every_change() {
         let reader = spawn(async move {
             let mut to = State::Closed;
             for _ in 0..4 {
-                if let Event::StateChange { from, to: next, .. } = events.next().await {
+                if let Some(Event::StateChange { from, to: next, .. }) = events.next().await {
                     assert_eq!(from, to);
                     to = next;
                 }
