@@ -156,9 +156,7 @@ impl Core {
         self.change(|machine, changes, hub| {
             let rules = &self.settings.rules;
             let settlement = machine.settle(admission, outcome, now, rules, changes);
-            if let (Some(latency), Some(Outcome::Success | Outcome::Failure(_))) =
-                (latency, settlement.counted)
-            {
+            if let (Some(latency), true) = (latency, settlement.is_measured(outcome)) {
                 machine.measure(latency);
             }
             if let Some(hub) = hub {
@@ -198,8 +196,8 @@ impl Core {
         let mut machine = lock(&self.machine);
         let totals = machine.totals();
         // Ends before beginnings: nothing is seen to end that was not seen to begin.
-        let quiet_successes: u64 = self.all_cells().map(Cells::succeeded).sum();
-        let entered: u64 = self.all_cells().map(Cells::entered).sum();
+        let quiet_successes = self.quiet_successes();
+        let entered = self.entered();
         let rare = self.rare.get();
         Snapshot::new(crate::snapshot::Sources {
             machine: &mut machine,
@@ -250,14 +248,38 @@ impl Core {
         self.publish(&lock(&self.machine));
     }
 
-    /// Whether it can be forgotten: it is closed, nobody forced it, and no call is in flight.
-    pub(crate) fn is_idle(&self) -> bool {
+    /// Whether it can be forgotten to make room: it is closed, nobody forced it, and no call is in
+    /// flight. It only looks: nobody is told anything.
+    pub(crate) fn is_quiet(&self) -> bool {
         let gate = self.gate();
-        if gate.state() != State::Closed || gate.is_forced() {
-            return false;
-        }
-        let snapshot = self.snapshot();
-        snapshot.state == State::Closed && snapshot.in_flight == 0
+        gate.state() == State::Closed
+            && !gate.is_forced()
+            && self.in_flight(&lock(&self.machine)) == 0
+    }
+
+    /// Whether it can be forgotten after a long time: it would let the next call through, nobody
+    /// forced it, and no call is in flight.
+    pub(crate) fn is_forgettable(&self) -> bool {
+        let now = self.now();
+        let machine = lock(&self.machine);
+        !self.gate().is_forced()
+            && machine.would_refuse(now, &self.settings.rules).is_none()
+            && self.in_flight(&machine) == 0
+    }
+
+    /// Calls that were let through and have not ended.
+    fn in_flight(&self, machine: &Machine) -> u64 {
+        // Ends before beginnings: nothing is seen to end that was not seen to begin.
+        let ended = machine.totals().ended.saturating_add(self.quiet_successes());
+        self.entered().saturating_sub(ended)
+    }
+
+    fn quiet_successes(&self) -> u64 {
+        self.all_cells().map(Cells::succeeded).sum()
+    }
+
+    fn entered(&self) -> u64 {
+        self.all_cells().map(Cells::entered).sum()
     }
 
     #[inline]
@@ -368,9 +390,10 @@ impl Core {
         &self,
         change: impl FnOnce(&mut Machine, &mut Vec<Change>, Option<&Hub>) -> T,
     ) -> T {
-        let hub = self.listened();
         let mut changes = Vec::new();
         let mut machine = lock(&self.machine);
+        // Under the lock: whoever has subscribed before the change hears of it.
+        let hub = self.listened();
         let answer = change(&mut machine, &mut changes, hub);
         self.publish(&machine);
         if let Some(hub) = hub {
@@ -395,8 +418,7 @@ impl Core {
             }
             return Settled::Counted;
         }
-        let is_plain = ticket.began.is_unknown() && self.listened().is_none();
-        if is_plain && self.succeed_in_window(ticket.gate.generation()) {
+        if ticket.began.is_unknown() && self.succeed_in_window(ticket.gate.generation()) {
             return Settled::Counted;
         }
         self.settle(ticket, Outcome::Success)
@@ -406,6 +428,9 @@ impl Core {
     fn succeed_in_window(&self, generation: u64) -> bool {
         let mut changes = Vec::new();
         let mut machine = lock(&self.machine);
+        if self.listened().is_some() {
+            return false;
+        }
         let rules = &self.settings.rules;
         let counted = machine.succeed_in_window(generation, || self.now(), rules, &mut changes);
         if !changes.is_empty() {
@@ -478,14 +503,12 @@ fn push_settlement(hub: &Hub, settlement: Settlement, latency: Option<Duration>)
     if settlement.settled == Settled::Stale {
         return hub.push(Event::Stale);
     }
+    if settlement.timed_out {
+        hub.push(Event::Timeout);
+    }
     match settlement.counted {
         Some(Outcome::Success) => hub.push(Event::Success { latency }),
-        Some(Outcome::Failure(kind)) => {
-            if kind == FailureKind::Timeout {
-                hub.push(Event::Timeout);
-            }
-            hub.push(Event::Failure { kind, latency });
-        }
+        Some(Outcome::Failure(kind)) => hub.push(Event::Failure { kind, latency }),
         Some(Outcome::Ignored | Outcome::Cancelled) | None => {}
     }
 }

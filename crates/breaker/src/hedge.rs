@@ -77,12 +77,13 @@ impl<'a, C> Hedge<'a, C> {
 impl Group {
     /// True for the first to ask.
     pub(crate) fn decide(&self) -> bool {
-        let is_first = !self.is_decided.swap(true, Ordering::AcqRel);
+        !self.is_decided.swap(true, Ordering::AcqRel)
+    }
+
+    /// Stops the others. Comes when the first is counted: whoever is woken may do anything.
+    pub(crate) fn stop_others(&self) {
         #[cfg(feature = "async")]
-        if is_first {
-            self.outrun.cancel();
-        }
-        is_first
+        self.outrun.cancel();
     }
 }
 

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
@@ -12,7 +13,8 @@ use tower_service::Service;
 use crate::breaker::Breaker;
 use crate::call::{Guarded, Limits};
 use crate::classify::{Classify, EveryError};
-use crate::error::CallError;
+use crate::error::{CallError, Rejected};
+use crate::permit::Permit;
 
 /// Puts a breaker in front of a service. All services of one layer share the breaker.
 ///
@@ -36,10 +38,15 @@ pub struct BreakerLayer<C = EveryError> {
 }
 
 /// A service behind a breaker. A request that is refused never reaches it.
-#[derive(Debug, Clone)]
+///
+/// While the breaker refuses, the service is ready at once, so that nobody waits for it to be refused.
+/// An error of the service's own readiness counts as the classifier says.
+#[derive(Debug)]
 pub struct BreakerService<S, C = EveryError> {
     inner: S,
     breaker: Breaker<C>,
+    /// Readiness was promised to somebody who was to be refused: the service was not asked.
+    is_unasked: bool,
 }
 
 pin_project! {
@@ -63,7 +70,7 @@ impl<S, C: Clone> Layer<S> for BreakerLayer<C> {
     type Service = BreakerService<S, C>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        BreakerService { inner, breaker: self.breaker.clone() }
+        BreakerService { inner, breaker: self.breaker.clone(), is_unasked: false }
     }
 }
 
@@ -77,13 +84,27 @@ where
     type Future = ResponseFuture<S::Future, C>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.inner.poll_ready(context).map_err(CallError::Inner)
+        self.is_unasked = self.breaker.would_reject().is_some();
+        if self.is_unasked {
+            return Poll::Ready(Ok(()));
+        }
+        match ready!(self.inner.poll_ready(context)) {
+            Ok(()) => Poll::Ready(Ok(())),
+            Err(error) => {
+                let result: Result<S::Response, S::Error> = Err(error);
+                if let Ok(permit) = self.breaker.enter() {
+                    permit.judge(self.breaker.classifier.classify(&result));
+                }
+                Poll::Ready(result.map(drop).map_err(CallError::Inner))
+            }
+        }
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
         let classifier = self.breaker.classifier.clone();
-        let guarded = match self.breaker.enter_owned() {
-            Ok(mut permit) => {
+        let guarded = match self.admit() {
+            Ok(permit) => {
+                let mut permit = permit.wait();
                 let limits = Limits::of(self.breaker.core.settings());
                 let call = permit.step(|| self.inner.call(request));
                 Guarded::inside(permit, call, limits)
@@ -91,6 +112,27 @@ where
             Err(rejected) => Guarded::refused(Arc::clone(self.breaker.core.name()), rejected),
         };
         ResponseFuture { guarded, classifier }
+    }
+}
+
+impl<S, C> BreakerService<S, C> {
+    /// Lets a request through to a service that is ready.
+    fn admit(&mut self) -> Result<Permit<'static>, Rejected> {
+        let permit = self.breaker.enter_owned()?;
+        if !std::mem::take(&mut self.is_unasked) {
+            return Ok(permit);
+        }
+        // The breaker refused when readiness was asked for, and would let this through now: whoever
+        // asks again finds the service ready first.
+        permit.cancel();
+        Err(Rejected { state: self.breaker.state(), retry_after: Some(Duration::ZERO) })
+    }
+}
+
+/// A clone has been promised nothing by its service.
+impl<S: Clone, C: Clone> Clone for BreakerService<S, C> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone(), breaker: self.breaker.clone(), is_unasked: false }
     }
 }
 

@@ -42,10 +42,12 @@ enum Holder<'a> {
 /// What it means when the permit is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Watch {
-    /// It was not let through yet, or its result is known: nothing.
+    /// Its result is known: nothing.
     Idle,
     /// Whoever holds it watches nothing: the thread knows whether it panics.
     Thread,
+    /// It was made by a thread that panicked already: its panic says nothing of the call.
+    Unwinding,
     /// The call is not running: its caller went away.
     #[cfg(feature = "async")]
     Waiting,
@@ -57,15 +59,15 @@ enum Watch {
 impl<'a> Permit<'a> {
     #[inline]
     pub(crate) fn borrowed(core: &'a Core, ticket: Ticket) -> Self {
-        Self { core: Holder::Borrowed(core), ticket, watch: Watch::Thread }
+        Self { core: Holder::Borrowed(core), ticket, watch: Watch::by_thread() }
     }
 
     pub(crate) fn owned(core: Arc<Core>, ticket: Ticket) -> Permit<'static> {
-        Permit { core: Holder::Owned(core), ticket, watch: Watch::Thread }
+        Permit { core: Holder::Owned(core), ticket, watch: Watch::by_thread() }
     }
 
     pub(crate) fn hedged(core: &'a Core, ticket: Ticket, group: Arc<Group>) -> Self {
-        Self { core: Holder::Hedged(core, group), ticket, watch: Watch::Thread }
+        Self { core: Holder::Hedged(core, group), ticket, watch: Watch::by_thread() }
     }
 
     pub(crate) fn owned_hedged(
@@ -73,7 +75,7 @@ impl<'a> Permit<'a> {
         ticket: Ticket,
         group: Arc<Group>,
     ) -> Permit<'static> {
-        Permit { core: Holder::OwnedHedged(core, group), ticket, watch: Watch::Thread }
+        Permit { core: Holder::OwnedHedged(core, group), ticket, watch: Watch::by_thread() }
     }
 
     /// The call succeeded.
@@ -132,6 +134,12 @@ impl<'a> Permit<'a> {
         Self { core: Holder::Borrowed(core), ticket, watch: Watch::Waiting }
     }
 
+    /// From here on the call is watched step by step: what panics outside of one is not its fault.
+    pub(crate) fn wait(mut self) -> Self {
+        self.watch = Watch::Waiting;
+        self
+    }
+
     /// Runs one step of the call: if it panics, the call has failed; if the permit is dropped
     /// between two steps, its caller went away, whatever else panics.
     #[inline]
@@ -149,12 +157,20 @@ impl<'a> Permit<'a> {
     }
 }
 
+impl Watch {
+    #[inline]
+    fn by_thread() -> Self {
+        if thread::panicking() { Self::Unwinding } else { Self::Thread }
+    }
+}
+
 impl Drop for Permit<'_> {
     #[inline]
     fn drop(&mut self) {
         let panicked = match self.watch {
             Watch::Idle => return,
             Watch::Thread => thread::panicking(),
+            Watch::Unwinding => false,
             #[cfg(feature = "async")]
             Watch::Waiting => false,
             #[cfg(feature = "async")]
@@ -184,14 +200,16 @@ impl Holder<'_> {
 
     /// Of several that count once, the first with a result counts; the others have gone away.
     fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
-        if let Some(group) = self.group()
-            && outcome != Outcome::Cancelled
-            && !group.decide()
-        {
+        let Some(group) = self.group().filter(|_| outcome != Outcome::Cancelled) else {
+            return self.get().settle(ticket, outcome);
+        };
+        if !group.decide() {
             self.get().settle(ticket, Outcome::Cancelled);
             return Settled::Outrun;
         }
-        self.get().settle(ticket, outcome)
+        let settled = self.get().settle(ticket, outcome);
+        group.stop_others();
+        settled
     }
 }
 

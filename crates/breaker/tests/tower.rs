@@ -97,8 +97,35 @@ fn readiness_is_that_of_the_service() {
     assert_eq!(ready(&mut free), Poll::Ready(Ok(())));
     trip(&breaker);
     assert_eq!(ready(&mut free), Poll::Ready(Ok(())), "the breaker speaks when it is called");
-    assert_eq!(inner.asked.load(Ordering::SeqCst), 2);
+    assert_eq!(inner.asked.load(Ordering::SeqCst), 1, "who is to be refused does not wait for it");
     assert_eq!(breaker.snapshot().rejected_total, 0);
+}
+
+#[test]
+fn a_busy_service_keeps_nobody_who_is_to_be_refused() {
+    let (breaker, clock) = build(|builder| builder);
+    trip(&breaker);
+    let mut busy =
+        BreakerLayer::new(breaker.clone()).layer(Inner { is_busy: true, ..Inner::default() });
+    assert_eq!(ready(&mut busy), Poll::Ready(Ok(())));
+    assert!(matches!(poll(pin!(busy.call("get"))), Poll::Ready(Err(CallError::Open { .. }))));
+    assert_eq!(ready(&mut busy), Poll::Ready(Ok(())));
+    clock.advance(5 * SECOND);
+    let answer = poll(pin!(busy.call("get")));
+    assert!(matches!(answer, Poll::Ready(Err(CallError::Open { .. }))), "nobody asked the service");
+    assert!(ready(&mut busy).is_pending(), "a probe waits until the service is ready");
+    assert_eq!(breaker.snapshot().in_flight, 0);
+}
+
+#[test]
+fn a_service_that_can_not_get_ready_is_a_failure() {
+    let (breaker, _clock) = build(|builder| builder);
+    let mut broken =
+        BreakerLayer::new(breaker.clone()).layer(Inner { is_broken: true, ..Inner::default() });
+    for _ in 0..5 {
+        assert_eq!(ready(&mut broken), Poll::Ready(Err(CallError::Inner("broken"))));
+    }
+    assert_eq!((breaker.snapshot().failure_total, breaker.state()), (5, State::Open));
 }
 
 #[test]

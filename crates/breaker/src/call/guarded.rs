@@ -95,12 +95,17 @@ impl<'a, F> Guarded<'a, F> {
         };
         let entered = match core.enter_or(|rejected| CallError::open(core.name(), rejected)) {
             Ok(entered) => entered,
-            Err(error) => return Poll::Ready(Err(error)),
+            Err(error) => {
+                *this.seat = Seat::Ended;
+                return Poll::Ready(Err(error));
+            }
         };
         let ticket = entered.ticket;
         if core.settings().timeout.is_some() {
+            // The timer panics outside of a runtime: by then the permit must be in safe hands.
+            let permit = Permit::waiting(core, ticket);
             let limits = Limits::of(core.settings());
-            *this.seat = Seat::Inside(Permit::waiting(core, ticket), limits);
+            *this.seat = Seat::Inside(permit, limits);
             return self.poll_inside(context, classifier);
         }
         let Some(call) = this.call.as_mut().as_pin_mut() else { return Poll::Pending };
@@ -153,7 +158,6 @@ impl Limits {
     }
 
     /// The limits that every call of a breaker has.
-    #[cold]
     pub(crate) fn of(settings: &Settings) -> Option<Box<Self>> {
         settings.timeout.map(|after| Self::new(Some(after), None, &settings.clock))
     }

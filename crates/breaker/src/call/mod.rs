@@ -124,7 +124,8 @@ impl<C> Hedge<'_, C> {
             return Err(CallError::Cancelled);
         }
         let core = &self.breaker.core;
-        let permit = self.enter().map_err(|rejected| CallError::open(core.name(), rejected))?;
+        let permit =
+            self.enter().map_err(|rejected| CallError::open(core.name(), rejected))?.wait();
         let settings = core.settings();
         let outrun = Some(self.group.outrun.clone());
         let limits = Limits::new(settings.timeout, outrun, &settings.clock);

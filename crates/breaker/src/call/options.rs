@@ -154,7 +154,7 @@ impl<'a, C> Limited<'a, C> {
         let name = self.breaker.core.name();
         let entered =
             if self.options.is_probe { self.breaker.enter_probe() } else { self.breaker.enter() };
-        let mut permit = entered.map_err(|rejected| CallError::open(name, rejected))?;
+        let mut permit = entered.map_err(|rejected| CallError::open(name, rejected))?.wait();
         let limits = Limits::new(timeout, cancelled, &settings.clock);
         let call = permit.step(|| call(timeout));
         let guarded = Guarded::inside(permit, call, Some(limits));

@@ -17,7 +17,7 @@ const MAX_WAITING_CHANGES: usize = 4_096;
 
 /// How many events one thread tells before it goes on with its own work: a listener that makes an
 /// event of every event must not keep it for ever. The rest waits for whoever comes next.
-const MAX_TOLD_AT_ONCE: usize = 2 * MAX_WAITING_CHANGES;
+const MAX_TOLD_AT_ONCE: usize = MAX_WAITING + MAX_WAITING_CHANGES;
 
 /// The listeners of one breaker, and what they have not been told yet.
 #[derive(Debug)]

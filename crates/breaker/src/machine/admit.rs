@@ -134,9 +134,12 @@ impl Machine {
             Phase::Closed | Phase::ForcedClosed => None,
             Phase::Open { until } => Some(Refusal::open(until.since(now))),
             Phase::ForcedOpen => Some(Refusal { state: State::Open, retry_after: None }),
-            Phase::HalfOpen(half_open) => half_open.is_full(rules).then(|| Refusal {
-                state: State::HalfOpen,
-                retry_after: Some(half_open.lost_at().since(now)),
+            Phase::HalfOpen(half_open) => half_open.is_full(rules).then(|| {
+                // Without the operator's probe it would be open for that long at least.
+                let until = half_open
+                    .open_until()
+                    .map_or(half_open.lost_at(), |until| until.max(half_open.lost_at()));
+                Refusal { state: State::HalfOpen, retry_after: Some(until.since(now)) }
             }),
         }
     }

@@ -9,6 +9,8 @@ pub(crate) struct HalfOpen {
     /// Probes that have been admitted and have not ended.
     in_flight: u32,
     tally: Tally,
+    /// When the first of the probes in flight was admitted.
+    first_at: Moment,
     /// When the probes in flight are lost.
     lost_at: Moment,
     /// While the one probe is the operator's: how long the breaker would have been open without it.
@@ -32,7 +34,8 @@ pub(crate) enum Verdict {
 
 impl HalfOpen {
     pub(crate) fn new() -> Self {
-        Self { in_flight: 0, tally: Tally::default(), lost_at: Moment::default(), open_until: None }
+        let (first_at, lost_at) = (Moment::default(), Moment::default());
+        Self { in_flight: 0, tally: Tally::default(), first_at, lost_at, open_until: None }
     }
 
     /// With the operator's probe, ahead of the time. Nobody else is admitted beside it.
@@ -66,10 +69,19 @@ impl HalfOpen {
         self.in_flight >= limit
     }
 
-    /// Reserves a slot. The time to be lost runs from the last of those in flight: none of them is
-    /// lost before its own time.
+    /// Reserves a slot. The time to be lost runs from the last of those in flight, so that each has
+    /// its own time; but one that hangs is lost after twice that time, whoever comes beside it.
     pub(crate) fn admit(&mut self, now: Moment, rules: &Rules) {
-        self.lost_at = now.plus(rules.half_open_for);
+        if self.in_flight == 0 {
+            self.first_at = now;
+        }
+        let at_the_latest = self.first_at.plus(rules.half_open_for.saturating_mul(2));
+        self.lost_at = now.plus(rules.half_open_for).min(at_the_latest);
+        self.in_flight = self.in_flight.saturating_add(1);
+    }
+
+    /// A probe has a result and goes on: its slot stays taken.
+    pub(crate) fn hold(&mut self) {
         self.in_flight = self.in_flight.saturating_add(1);
     }
 

@@ -25,6 +25,7 @@ use std::time::Duration;
 
 use crate::moment::Moment;
 use crate::state::{Cause, Outcome, Settled, State};
+use admit::Due;
 use evidence::Evidence;
 use half_open::HalfOpen;
 
@@ -93,6 +94,8 @@ pub(crate) struct Settlement {
     pub(crate) settled: Settled,
     /// A success that took too long is a failure; a call that was counted in flight is nothing more.
     pub(crate) counted: Option<Outcome>,
+    /// It did not end in time, also where it was counted before as slow.
+    pub(crate) timed_out: bool,
 }
 
 /// What the gate must know to answer without the lock.
@@ -159,8 +162,9 @@ impl Machine {
 
     /// When the state changed that `enter` would find.
     pub(crate) fn changed_at(&self, now: Moment) -> Moment {
-        match self.phase {
-            Phase::Open { until } if now >= until => until,
+        match (&self.phase, self.due(now)) {
+            (Phase::Open { until }, Due::HalfOpen) => *until,
+            (Phase::HalfOpen(half_open), Due::OpenAgain { .. }) => half_open.lost_at(),
             _ => self.changed_at,
         }
     }
@@ -190,8 +194,8 @@ impl Machine {
         }
         let at = self.no_earlier(now);
         self.changed_at = at;
-        // What was restored happened before, and was counted then.
-        if from != to && cause != Cause::Restored {
+        // What was restored, or goes on as before, was counted when it began.
+        if from != to && !matches!(cause, Cause::Restored | Cause::OperatorProbeGone) {
             let totals = self.totals_mut();
             match to {
                 State::Closed => totals.closed += 1,
@@ -217,6 +221,14 @@ impl Machine {
     #[inline]
     fn totals_mut(&mut self) -> &mut Totals {
         self.totals.get_or_insert_with(Box::default)
+    }
+}
+
+impl Settlement {
+    /// Whether the call's latency says something: it had a result, also one that was counted before.
+    pub(crate) fn is_measured(&self, outcome: Outcome) -> bool {
+        let has_result = |outcome| matches!(outcome, Outcome::Success | Outcome::Failure(_));
+        self.settled == Settled::Counted && has_result(self.counted.unwrap_or(outcome))
     }
 }
 

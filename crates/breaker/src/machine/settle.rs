@@ -19,15 +19,21 @@ impl Machine {
         self.totals_mut().ended += 1;
         if admission.generation != self.generation {
             self.totals_mut().stale += 1;
-            return Settlement { settled: Settled::Stale, counted: None };
+            return Settlement { settled: Settled::Stale, counted: None, timed_out: false };
         }
         let counted = self.weigh(admission, outcome, now);
-        if let Some(outcome) = counted {
-            self.count(outcome);
-            self.judge(outcome, now, rules, changes);
+        let timed_out = outcome == Outcome::Failure(FailureKind::Timeout);
+        self.totals_mut().timeout += u64::from(timed_out);
+        match counted {
+            Some(outcome) => {
+                self.count(outcome);
+                self.judge(outcome, now, rules, changes);
+            }
+            // Counted in flight: only its slot is left.
+            None => self.release_slot(),
         }
         self.sweep(now, rules, changes);
-        Settlement { settled: Settled::Counted, counted }
+        Settlement { settled: Settled::Counted, counted, timed_out }
     }
 
     /// The short way of a success while closed, where a window takes it in and nobody tracks when
@@ -66,6 +72,8 @@ impl Machine {
             let slow = Outcome::Failure(FailureKind::Slow);
             changes.push(Change::SlowInFlight);
             self.count(slow);
+            // It is still running: a probe keeps its slot.
+            self.hold_slot();
             self.judge(slow, now, rules, changes);
         }
     }
@@ -79,8 +87,13 @@ impl Machine {
             if admission.is_hedged { starts.judge(began, now) } else { starts.end(began, now) };
         match (ended, outcome) {
             (Ended::AlreadyCounted, _) => None,
-            (Ended::Slow, Outcome::Success) => Some(Outcome::Failure(FailureKind::Slow)),
-            (Ended::Slow | Ended::InTime, outcome) => Some(outcome),
+            (Ended::InTime, outcome) | (Ended::Slow, outcome @ Outcome::Failure(_)) => {
+                Some(outcome)
+            }
+            // An attempt that was outrun has gone away, however long it took.
+            (Ended::Slow, Outcome::Cancelled) if admission.is_hedged => Some(outcome),
+            // Whatever it says: it counts as it would have, had somebody asked a moment before.
+            (Ended::Slow, _) => Some(Outcome::Failure(FailureKind::Slow)),
         }
     }
 
@@ -95,11 +108,22 @@ impl Machine {
             Outcome::Failure(kind) => {
                 totals.failure += 1;
                 totals.probe_failure += u64::from(is_probe);
-                totals.timeout += u64::from(kind == FailureKind::Timeout);
                 totals.slow += u64::from(kind == FailureKind::Slow);
             }
             Outcome::Ignored => totals.ignored += 1,
             Outcome::Cancelled => totals.cancelled += 1,
+        }
+    }
+
+    fn hold_slot(&mut self) {
+        if let Phase::HalfOpen(half_open) = &mut self.phase {
+            half_open.hold();
+        }
+    }
+
+    fn release_slot(&mut self) {
+        if let Phase::HalfOpen(half_open) = &mut self.phase {
+            half_open.release();
         }
     }
 

@@ -29,9 +29,10 @@ const IDLE_PER_ARRIVAL: usize = 2;
 /// A breaker for each key: a host, a tenant, an endpoint. Clones are the same registry.
 ///
 /// It holds at most `capacity` of them. One that has been idle for long goes when another comes,
-/// and when the registry is full the one whose last use is longest ago goes. A breaker stays as
-/// long as it is not closed, has a call in flight, or somebody holds it: nobody can make it forget
-/// that a downstream is broken by asking for many others.
+/// and when the registry is full the closed one whose last use is longest ago goes, with what it had
+/// counted. A breaker stays as long as it has a call in flight, somebody holds it or forced it; one
+/// that has opened goes only when it has been idle for long and would let a probe through: nobody can
+/// make the registry forget that a downstream is broken by asking for many others.
 ///
 /// ```
 /// use std::time::Duration;
@@ -203,7 +204,7 @@ impl<K: Hash + Eq, C> Inner<K, C> {
     ) -> Result<(), Full> {
         self.let_idle_go(shelf, now, IDLE_PER_ARRIVAL, gone);
         if shelf.len() >= self.capacity {
-            let one = shelf.let_oldest_go(MAX_PASSED_OVER, now, &self.hasher);
+            let one = shelf.let_oldest_go(MAX_PASSED_OVER, Core::is_quiet, now, &self.hasher);
             gone.push(one.ok_or(Full { capacity: self.capacity })?);
         }
         Ok(())
@@ -216,7 +217,7 @@ impl<K: Hash + Eq, C> Inner<K, C> {
             if shelf.oldest_use().is_none_or(|used| now.since(used) <= self.idle_for) {
                 return;
             }
-            gone.extend(shelf.let_oldest_go(1, now, &self.hasher));
+            gone.extend(shelf.let_oldest_go(1, Core::is_forgettable, now, &self.hasher));
         }
     }
 

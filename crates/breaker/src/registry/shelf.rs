@@ -101,17 +101,19 @@ impl<K: Hash + Eq> Shelf<K> {
         Some(Moment::default().plus(Duration::from_secs(slot.used.into())))
     }
 
-    /// Takes out the one whose last use is longest ago. At most `most` are looked at; one that is in
-    /// use counts as used now.
+    /// Takes out the one whose last use is longest ago and that can go. At most `most` are looked at;
+    /// one that can't go counts as used now.
     pub(super) fn let_oldest_go(
         &mut self,
         most: usize,
+        can_go: impl Fn(&Core) -> bool,
         now: Moment,
         hasher: &RandomState,
     ) -> Option<Slot<K>> {
         for _ in 0..most.min(self.slots.len()) {
             let place = self.oldest;
-            if self.slot(place)?.can_go() {
+            let slot = self.slot(place)?;
+            if slot.is_free() && can_go(&slot.core) {
                 return self.take_out(place, hasher);
             }
             self.use_now(place, now);
@@ -209,11 +211,9 @@ impl<K: Hash + Eq> Shelf<K> {
 }
 
 impl<K> Slot<K> {
-    /// Nobody holds it or listens to it, it is closed, and no call is in flight.
-    fn can_go(&self) -> bool {
-        Arc::strong_count(&self.core) == 1
-            && Arc::weak_count(&self.core) == 0
-            && self.core.is_idle()
+    /// Nobody holds it or listens to it.
+    fn is_free(&self) -> bool {
+        Arc::strong_count(&self.core) == 1 && Arc::weak_count(&self.core) == 0
     }
 }
 

@@ -50,6 +50,8 @@ enum Phase {
 struct HalfOpen {
     /// How the probes ended: true is a failure.
     results: Vec<bool>,
+    /// When the first of the probes in flight was let through.
+    first_at: u64,
     lost_at: u64,
     /// While its one probe is the operator's: until when it would be open without it.
     operator_until: Option<u64>,
@@ -162,8 +164,13 @@ impl Reference {
             self.told.push(Event::Reject { state, retry_after });
             return Answer::Rejected(rejected);
         }
+        let is_first = self.probes_in_flight() == 0;
         if let Phase::HalfOpen(half_open) = &mut self.phase {
-            half_open.lost_at = self.now + self.setup.half_open_for;
+            if is_first {
+                half_open.first_at = self.now;
+            }
+            let at_the_latest = half_open.first_at + 2 * self.setup.half_open_for;
+            half_open.lost_at = (self.now + self.setup.half_open_for).min(at_the_latest);
         }
         self.calls.push(Call {
             generation: self.generation,
@@ -226,18 +233,33 @@ impl Reference {
             self.told.push(Event::Stale);
             return Settled::Stale;
         }
-        if !call.is_counted {
-            let is_slow = self.setup.slow_after().is_some_and(|limit| self.age(call) > limit);
-            let outcome = match outcome {
-                Outcome::Success if is_slow => Outcome::Failure(FailureKind::Slow),
-                outcome => outcome,
-            };
+        if outcome == Outcome::Failure(FailureKind::Timeout) {
+            self.counts.timeout += 1;
+            self.told.push(Event::Timeout);
+        }
+        if call.is_counted {
             self.measure(call, outcome);
+        } else {
+            let outcome = self.with_its_time(call, outcome);
+            if let Some(event) = self.measure(call, outcome) {
+                self.told.push(event);
+            }
             self.count(outcome);
             self.judge(outcome);
         }
         self.sweep();
         Settled::Counted
+    }
+
+    /// A slow call is a failure, whatever it says, unless it was outrun by another attempt.
+    fn with_its_time(&self, call: Call, outcome: Outcome) -> Outcome {
+        let is_slow = self.setup.slow_after().is_some_and(|limit| self.age(call) > limit);
+        let is_outrun = call.group.is_some() && outcome == Outcome::Cancelled;
+        match outcome {
+            Outcome::Failure(_) => outcome,
+            _ if is_slow && !is_outrun => Outcome::Failure(FailureKind::Slow),
+            _ => outcome,
+        }
     }
 
     /// Counts the calls that are in flight for too long.
@@ -269,7 +291,6 @@ impl Reference {
             Outcome::Failure(kind) => {
                 self.counts.failure += 1;
                 self.counts.probe_failure += is_probe;
-                self.counts.timeout += u64::from(kind == FailureKind::Timeout);
                 self.counts.slow += u64::from(kind == FailureKind::Slow);
             }
             Outcome::Ignored => self.counts.ignored += 1,
@@ -277,27 +298,23 @@ impl Reference {
         }
     }
 
-    /// A call that ends with a result is measured, if anybody asked for it, and told.
-    fn measure(&mut self, call: Call, outcome: Outcome) {
+    /// A call that ends with a result is measured, if anybody asked for it. What is to be told of it.
+    fn measure(&mut self, call: Call, outcome: Outcome) -> Option<Event> {
         let took = if self.setup.slow_after().is_some() {
             self.age(call)
         } else {
             self.clock.saturating_sub(call.began.0)
         };
         let latency = call.is_measured.then(|| self.setup.duration(took));
-        match outcome {
-            Outcome::Success => self.told.push(Event::Success { latency }),
-            Outcome::Failure(kind) => {
-                if kind == FailureKind::Timeout {
-                    self.told.push(Event::Timeout);
-                }
-                self.told.push(Event::Failure { kind, latency });
-            }
-            Outcome::Ignored | Outcome::Cancelled => return,
-        }
+        let event = match outcome {
+            Outcome::Success => Event::Success { latency },
+            Outcome::Failure(kind) => Event::Failure { kind, latency },
+            Outcome::Ignored | Outcome::Cancelled => return None,
+        };
         if call.is_measured {
             self.latencies.push(took);
         }
+        Some(event)
     }
 
     fn age(&self, call: Call) -> u64 {

@@ -34,6 +34,7 @@ impl Reference {
     fn seen_changed_at(&self) -> u64 {
         match (self.due(), &self.phase) {
             (Due::HalfOpen, Phase::Open { until }) => *until,
+            (Due::OpenAgain { .. }, Phase::HalfOpen(half_open)) => half_open.lost_at,
             _ => self.changed_at,
         }
     }
@@ -65,7 +66,8 @@ impl Reference {
                     None => self.setup.at_once.unwrap_or(self.setup.max_trials),
                 };
                 let is_full = self.probes_in_flight() >= most as usize;
-                is_full.then(|| rejected(half_open.lost_at))
+                let until = half_open.operator_until.unwrap_or(0).max(half_open.lost_at);
+                is_full.then(|| rejected(until))
             }
         }
     }

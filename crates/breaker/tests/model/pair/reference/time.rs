@@ -81,11 +81,11 @@ impl Reference {
         }
     }
 
-    /// The calls of a half-open breaker that may still speak.
+    /// The calls of a half-open breaker that have not ended, also those that were found slow.
     pub(super) fn probes_in_flight(&self) -> usize {
         let is_half_open = matches!(self.phase, Phase::HalfOpen(_));
         let of_now = self.calls.iter().filter(|call| call.generation == self.generation);
-        of_now.filter(|call| is_half_open && !call.is_counted).count()
+        of_now.filter(|_| is_half_open).count()
     }
 
     pub(super) fn close(&mut self, closed: Phase, cause: Cause) {
@@ -103,7 +103,7 @@ impl Reference {
             return;
         }
         self.changed_at = self.now;
-        if from != to && cause != Cause::Restored {
+        if from != to && !matches!(cause, Cause::Restored | Cause::OperatorProbeGone) {
             match to {
                 State::Closed => self.counts.closed += 1,
                 State::Open => self.counts.opened += 1,
