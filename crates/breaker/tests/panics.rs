@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
 use common::{Gone, Rig, builder, hangs, millis, panics, poll, read};
@@ -176,4 +177,40 @@ fn a_breaker_that_has_seen_panics_goes_on() {
     let mut call = Box::pin(rig.breaker.call(async { Ok::<_, &str>("paid") }));
     assert_eq!(poll(&mut call), Poll::Ready(Ok::<_, CallError<&str>>("paid")));
     assert_eq!(rig.snapshot().consecutive_failures, Some(0));
+}
+
+#[test]
+fn a_timer_that_needs_a_runtime_and_has_none_leaks_nothing_and_is_not_held_against_the_downstream()
+{
+    let breaker = Breaker::builder("payments").timeout(millis(10)).build().unwrap();
+    let unwound = catch_unwind(AssertUnwindSafe(|| {
+        let _ = poll(&mut Box::pin(breaker.call(async { Ok::<_, &str>(()) })));
+    }));
+    assert!(unwound.is_err(), "it says so");
+    let unwound = catch_unwind(AssertUnwindSafe(|| {
+        let options = CallOptions::default();
+        let _ = poll(&mut Box::pin(breaker.limited(options).call(async { Ok::<_, &str>(()) })));
+    }));
+    assert!(unwound.is_err());
+    let snapshot = breaker.snapshot();
+    assert_eq!((snapshot.in_flight, snapshot.failure_total, snapshot.cancelled_total), (0, 0, 2));
+}
+
+#[test]
+fn a_permit_that_is_made_while_its_thread_unwinds_is_cancelled_when_it_is_dropped() {
+    struct AsksAsItGoes(Breaker);
+    impl Drop for AsksAsItGoes {
+        fn drop(&mut self) {
+            drop(self.0.enter());
+        }
+    }
+    let breaker = Breaker::builder("payments").build().unwrap();
+    let asks = AsksAsItGoes(breaker.clone());
+    let unwound = catch_unwind(AssertUnwindSafe(move || {
+        let _asks = asks;
+        panic!("of something else");
+    }));
+    assert!(unwound.is_err());
+    let snapshot = breaker.snapshot();
+    assert_eq!((snapshot.cancelled_total, snapshot.failure_total), (1, 0));
 }

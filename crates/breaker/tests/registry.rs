@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use mainstay_breaker::{
-    Breaker, Breakers, BreakersBuilder, Detector, Full, MAX_NAME, ManualClock, State,
+    Breaker, Breakers, BreakersBuilder, Detector, Full, MAX_NAME, ManualClock, Rolling, State,
 };
 use support::{SECOND, TICK, fail, succeed, trip};
 
@@ -346,4 +346,35 @@ fn one_that_can_go_is_found_behind_many_that_can_not() {
     }
     assert!(breakers.get("another").is_ok());
     assert!(breakers.peek("200").is_none(), "the first that could go");
+}
+
+#[test]
+fn hosts_that_died_and_are_never_asked_for_again_make_room_after_their_time() {
+    let (breakers, clock) = registry(|builder| builder);
+    for key in ["a", "b", "c"] {
+        trip(&breakers.get(key).unwrap());
+    }
+    clock.advance(IDLE / 2);
+    assert_eq!(breakers.get("d").unwrap_err(), Full { capacity: 3 });
+    clock.advance(2 * IDLE);
+    assert!(breakers.get("d").is_ok());
+    assert_eq!(breakers.evict_idle(), 1, "two made room for it, as an arrival may take two");
+    assert_eq!(keys(&breakers), ["d"]);
+}
+
+#[test]
+fn looking_for_one_that_can_go_tells_nobody_anything() {
+    let slow = Rolling { slow_call: Some(SECOND), ..Rolling::default() };
+    let inside: Arc<OnceLock<Breakers<String>>> = Arc::default();
+    let asked = Arc::clone(&inside);
+    let clock = ManualClock::new();
+    let template =
+        Breaker::builder("hosts").clock(clock.clone()).detector(slow).on_event(move |_| {
+            let _ = asked.get().map(Breakers::len);
+        });
+    let breakers: Breakers<String> = Breakers::builder(template).capacity(1).build().unwrap();
+    inside.set(breakers.clone()).unwrap();
+    std::mem::forget(breakers.get("a").unwrap().enter_owned());
+    clock.advance(10 * SECOND);
+    assert_eq!(breakers.get("b").unwrap_err(), Full { capacity: 1 });
 }
