@@ -3,7 +3,8 @@
 //!
 //! `RUSTFLAGS="--cfg mainstay_shuttle" cargo test -p mainstay-breaker --all-features --test shuttle`
 //! runs some thousand of each; with `-- --include-ignored` it goes deeper.
-#![cfg(all(test, mainstay_shuttle))]
+#![cfg(test)]
+#![cfg(mainstay_shuttle)]
 
 mod calls;
 mod given_up;
