@@ -49,11 +49,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Miri is some thousand times slower.
+    const LONGEST: usize = if cfg!(miri) { 30 } else { 600 };
+
     proptest! {
         #[test]
         fn the_ring_holds_the_last_results(
-            size in 1_u32..150,
-            results in prop::collection::vec(prop::option::weighted(0.98, any::<bool>()), 0..300),
+            size in 1_u32..200,
+            results in prop::collection::vec(prop::option::weighted(0.98, any::<bool>()), 0..LONGEST),
         ) {
             let mut ring = CountRing::new(size);
             let mut last: Vec<bool> = Vec::new();

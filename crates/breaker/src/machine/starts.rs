@@ -127,6 +127,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Miri is some thousand times slower.
+    const LONGEST: usize = if cfg!(miri) { 30 } else { 400 };
+
     const LIMIT: Duration = Duration::from_millis(1_000);
 
     fn at(millis: u64) -> Moment {
@@ -176,7 +179,7 @@ mod tests {
         /// it is, and nobody twice.
         #[test]
         fn every_call_is_counted_once(
-            steps in prop::collection::vec((0_u64..400, any::<bool>(), any::<prop::sample::Index>()), 1..400),
+            steps in prop::collection::vec((0_u64..400, any::<bool>(), any::<prop::sample::Index>()), 1..LONGEST),
         ) {
             let mut starts = Starts::new(LIMIT);
             let mut in_flight: Vec<Moment> = Vec::new();

@@ -92,6 +92,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Miri is some thousand times slower.
+    const LONGEST: usize = if cfg!(miri) { 30 } else { 300 };
+
     const WINDOW: Duration = Duration::from_secs(10);
 
     fn at(millis: u64) -> Moment {
@@ -138,7 +141,7 @@ mod tests {
     proptest! {
         /// Against a list of results: never older than the window, never forgotten before 19/20 of it.
         #[test]
-        fn the_ring_is_a_window(steps in prop::collection::vec((0_u64..4_000, any::<bool>()), 1..300)) {
+        fn the_ring_is_a_window(steps in prop::collection::vec((0_u64..4_000, any::<bool>()), 1..LONGEST)) {
             let mut ring = TimeRing::new(WINDOW);
             let mut results = Vec::new();
             let mut now = 0;

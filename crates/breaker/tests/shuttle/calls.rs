@@ -36,6 +36,8 @@ struct Counts {
     running: AtomicU64,
     most: AtomicU64,
     refused: AtomicU64,
+    succeeded: AtomicU64,
+    failed: AtomicU64,
 }
 
 struct Running(Tally);
@@ -67,8 +69,20 @@ impl Tally {
         Running(self.clone())
     }
 
-    fn note(&self, is_refused: bool) {
-        self.0.refused.fetch_add(is_refused.into(), Ordering::Relaxed);
+    /// How many ended well, and how many did not, as their callers saw it.
+    pub(crate) fn ended(&self) -> (u64, u64) {
+        (self.0.succeeded.load(Ordering::Relaxed), self.0.failed.load(Ordering::Relaxed))
+    }
+
+    fn note(&self, ended: Ended<Result<(), CallError<()>>>) {
+        let counter = match ended {
+            Ended::Done(Ok(())) => &self.0.succeeded,
+            Ended::Done(Err(CallError::Inner(()) | CallError::Timeout { .. })) => &self.0.failed,
+            Ended::Panicked => &self.0.failed,
+            Ended::Done(Err(CallError::Open { .. })) => &self.0.refused,
+            _ => return,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -96,10 +110,6 @@ async fn finish(_running: Running, fate: Fate) -> Result<(), ()> {
     }
 }
 
-fn is_refusal(ended: &Ended<Result<(), CallError<()>>>) -> bool {
-    matches!(ended, Ended::Done(Err(CallError::Open { .. })))
-}
-
 /// How often a caller polls before it goes away: at none of its awaits, or at any of them.
 pub(crate) fn patience() -> usize {
     if thread_rng().gen_bool(0.5) { PATIENT } else { thread_rng().gen_range(0..=MAX_AWAITS + 1) }
@@ -118,7 +128,7 @@ pub(crate) async fn any_call(breaker: &Breaker, tally: &Tally) {
 
 async fn call(breaker: &Breaker, tally: &Tally, fate: Fate) {
     let ended = given_up_after(patience(), breaker.call(work(tally.clone(), fate))).await;
-    tally.note(is_refusal(&ended));
+    tally.note(ended);
 }
 
 /// A call that is stopped by somebody else's word.
@@ -133,7 +143,7 @@ async fn cancelled_call(breaker: &Breaker, tally: &Tally) {
     let tallied = tally.clone();
     let call = breaker.limited(options).call_with(move |_context| work(tallied, Fate::Hangs));
     let ended = given_up_after(patience(), call).await;
-    tally.note(is_refusal(&ended));
+    tally.note(ended);
     stopper.await.unwrap();
 }
 
@@ -149,9 +159,13 @@ async fn panicking_call(breaker: &Breaker, tally: &Tally) {
     let mut service = BreakerLayer::new(breaker.clone()).layer(downstream);
     // It asks the breaker at once, and may be given up before anybody hears the answer.
     let call = service.call(());
-    tally.note(is_refused.load(Ordering::Relaxed));
-    let ended = given_up_after(patience(), call).await;
-    assert!(!matches!(ended, Ended::Done(Ok(()))));
+    let is_refused = is_refused.load(Ordering::Relaxed);
+    match given_up_after(patience(), call).await {
+        Ended::GivenUp if is_refused => {
+            tally.0.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        ended => tally.note(ended),
+    }
 }
 
 /// Moves the clock while `is_busy`, so that every call that hangs times out.

@@ -3,7 +3,8 @@
 //!
 //! `RUSTFLAGS="--cfg mainstay_shuttle" cargo test -p mainstay-breaker --all-features --test shuttle`
 //! runs some thousand of each; with `-- --include-ignored` it goes deeper.
-#![cfg(all(test, mainstay_shuttle))]
+#![cfg(test)]
+#![cfg(mainstay_shuttle)]
 
 mod calls;
 mod given_up;
@@ -14,7 +15,7 @@ use shuttle::{Config, Runner};
 
 /// How often a quick test runs its scenario.
 const QUICKLY: usize = 2_000;
-const DEEPLY: usize = 50_000;
+const DEEPLY: usize = 30_000;
 /// How many changes of thread a bug may need for `PctScheduler` to look for it.
 const DEPTH: usize = 4;
 
@@ -52,6 +53,6 @@ scenarios! {
     whatever_becomes_of_calls_they_add_up_and_the_breaker_recovers
     probes_without_a_result_give_their_slots_back_and_never_share_one
     a_reader_of_events_wakes_for_every_change
-    of_two_attempts_one_counts_and_the_other_is_stopped
+    of_several_attempts_one_counts_and_the_others_are_stopped
     a_call_given_up_for_lost_leaves_its_slot_to_one_other
 }
