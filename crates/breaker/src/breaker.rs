@@ -93,9 +93,10 @@ impl<C> Breaker<C> {
     /// Lets an operator's call through. While the breaker is open it becomes half-open with this as
     /// its one probe: nobody else goes through beside it. Its success counts as a probe's, its
     /// failure opens anew, and if it ends without a result the breaker is open as it was before.
+    /// While the breaker is closed or half-open this is a call like any other.
     ///
     /// # Errors
-    /// When a probe is in flight already, or the breaker was forced open.
+    /// When there is no probe to spare, or the breaker was forced open.
     pub fn enter_probe(&self) -> Result<Permit<'_>, Rejected> {
         self.core.enter_probe().map(|ticket| Permit::borrowed(&self.core, ticket))
     }

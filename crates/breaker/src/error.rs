@@ -33,7 +33,8 @@ pub enum CallError<E> {
         /// When to ask again, at the latest. Absent where only a person can change it.
         retry_after: Option<Duration>,
     },
-    /// It did not end in time and was dropped. It counted as a failure.
+    /// It did not end in time and was dropped. It counted as a failure, unless it had no time at
+    /// all: then it was not made.
     #[error("the call did not end within {after:?} and was dropped")]
     Timeout {
         /// How long it had.

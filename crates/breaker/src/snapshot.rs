@@ -45,7 +45,7 @@ pub struct Snapshot {
     pub probe_success_total: u64,
     /// Probes that counted as a failure.
     pub probe_failure_total: u64,
-    /// Probes that did not end while the breaker was half-open.
+    /// Probes that were given up because they did not end within `half_open_for`.
     pub probe_lost_total: u64,
     /// Calls that were let through and have not ended.
     pub in_flight: u64,

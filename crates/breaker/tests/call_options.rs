@@ -11,7 +11,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use common::{Downstream, Gone, HOUR, Rig, hangs, millis, poll, ready};
-use mainstay_breaker::{CallError, CallOptions, CancellationToken, Event, State};
+use mainstay_breaker::{Breaker, CallError, CallOptions, CancellationToken, Event, State};
 
 type Answer = Result<(), CallError<&'static str>>;
 
@@ -188,6 +188,17 @@ fn a_refused_call_drops_its_work_without_a_poll() {
     }
     assert!(gone.is_gone());
     assert_eq!(downstream.calls(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_longest_timeout_is_for_ever_by_the_machines_clock_too() {
+    let breaker = Breaker::builder("payments").build().unwrap();
+    let options = CallOptions::default().timeout(Duration::MAX);
+    let slow = async {
+        tokio::time::sleep(HOUR * 24 * 365).await;
+        Ok::<_, &str>("paid")
+    };
+    assert_eq!(breaker.limited(options).call(slow).await, Ok("paid"));
 }
 
 #[tokio::test]

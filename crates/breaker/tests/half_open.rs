@@ -217,6 +217,15 @@ fn a_probe_that_ends_in_time_is_not_lost_with_the_next() {
 }
 
 #[test]
+fn the_time_of_those_in_flight_together_runs_from_the_first() {
+    let rig = waited(HalfOpenPolicy::all(2));
+    forget(rig.enter());
+    rig.clock.advance(HALF_OPEN_FOR / 2);
+    forget(rig.enter());
+    assert_eq!(rig.retry_after(), Some(HALF_OPEN_FOR / 2));
+}
+
+#[test]
 fn what_a_lost_probe_says_at_last_is_stale_and_frees_no_slot() {
     let rig = waited(HalfOpenPolicy::all(2));
     let lost = [rig.enter(), rig.enter()];

@@ -182,7 +182,8 @@ fn the_highest_generation_that_can_be_restored_leaves_room_to_work() {
 fn calls_from_before_the_restore_are_stale_even_if_the_saved_generation_is_lower() {
     for rig in [Rig::new(), Rig::waited()] {
         let early = rig.enter();
-        rig.breaker.restore(&Saved { generation: 0, ..CLOSED }).unwrap();
+        let generation = rig.snapshot().generation.saturating_sub(1);
+        rig.breaker.restore(&Saved { generation, ..CLOSED }).unwrap();
         assert_eq!(early.failure(), Settled::Stale);
         assert_eq!(rig.snapshot().consecutive_failures, Some(0));
     }
