@@ -176,6 +176,23 @@ fn an_answer_that_nobody_waits_for_is_cancelled() {
 }
 
 #[test]
+fn an_answer_that_goes_down_with_its_caller_s_panic_is_cancelled() {
+    let (breaker, _clock) = build(|builder| builder);
+    let (mut service, _inner) = service(&breaker);
+    let never_polled = service.call("get");
+    let mut polled = Box::pin(service.call("hang"));
+    assert!(poll(polled.as_mut()).is_pending());
+    let unwound = catch_unwind(AssertUnwindSafe(|| {
+        let _both = (never_polled, polled);
+        panic!("the caller's own trouble");
+    }));
+    assert!(unwound.is_err());
+    let snapshot = breaker.snapshot();
+    assert_eq!((snapshot.cancelled_total, snapshot.failure_total), (2, 0));
+    assert_eq!(snapshot.in_flight, 0);
+}
+
+#[test]
 fn a_panic_as_the_service_is_called_is_a_failure() {
     let (breaker, _clock) = build(|builder| builder);
     let (mut service, _inner) = service(&breaker);
