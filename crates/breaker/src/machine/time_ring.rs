@@ -110,6 +110,15 @@ mod tests {
     }
 
     #[test]
+    fn so_does_the_first_after_an_empty_ring_was_read() {
+        let mut ring = TimeRing::new(WINDOW);
+        assert_eq!(ring.read(at(100_000)), Reading::default());
+        ring.record(true, at(100_499));
+        assert_eq!(ring.read(at(110_498)).failures, 1);
+        assert_eq!(ring.read(at(110_499)), Reading::default());
+    }
+
+    #[test]
     fn reading_forgets_too() {
         let mut ring = TimeRing::new(WINDOW);
         (0..100).for_each(|_| ring.record(true, at(0)));
