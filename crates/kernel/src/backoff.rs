@@ -87,8 +87,33 @@ impl BackoffPolicy {
     }
 
     /// The wait after `attempt` earlier failures in a row, before jitter.
+    ///
+    /// It is exact to the nanosecond when the multiplier is a whole number; after no earlier
+    /// failure it is the base, whatever the multiplier.
     #[must_use]
     pub fn delay(&self, attempt: u32) -> Duration {
+        if attempt == 0 {
+            self.base
+        } else if self.multiplier.fract() == 0.0 {
+            self.grown_by_whole(attempt)
+        } else {
+            self.grown_by_fraction(attempt)
+        }
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a whole number from 1: only one beyond 128 bits is cut, and that exceeds any max"
+    )]
+    fn grown_by_whole(&self, attempt: u32) -> Duration {
+        // Even the longest duration has fewer than 128 bits: what saturates exceeds any max.
+        let factor = (self.multiplier as u128).saturating_pow(attempt);
+        let grown = self.base.as_nanos().saturating_mul(factor);
+        Duration::from_nanos_u128(grown.min(self.max.as_nanos()))
+    }
+
+    fn grown_by_fraction(&self, attempt: u32) -> Duration {
         let grown = self.base.as_secs_f64() * self.multiplier.powf(f64::from(attempt));
         // What is too long for a duration, infinity included, is longer than any max.
         Duration::try_from_secs_f64(grown)
@@ -134,6 +159,10 @@ impl Backoff {
 
     /// Counts a failure and says how long to wait from it: the policy's delay, but never less than
     /// `interval` (which may also be the wait that the other side asked for).
+    ///
+    /// An `interval` longer than the delay hides its jitter: the wait is then just `interval`, for
+    /// everyone who failed. Chance keeps apart only those whose delay is the longer one; intervals
+    /// are kept apart from the start, by [`spread`](crate::spread).
     pub fn next_delay(
         &mut self,
         policy: &BackoffPolicy,
@@ -252,6 +281,29 @@ mod tests {
     }
 
     #[test]
+    fn a_long_base_grows_to_the_nanosecond() {
+        let base = Duration::from_secs(100 * 86_400) + Duration::from_nanos(1);
+        let policy = BackoffPolicy::new(base, 3.0, Duration::MAX).unwrap();
+        assert_eq!(policy.delay(0), base);
+        assert_eq!(policy.delay(1), base * 3);
+        assert_eq!(policy.delay(7), base * 2_187);
+        let fractional = BackoffPolicy::new(base, 1.5, Duration::MAX).unwrap();
+        assert_eq!(fractional.delay(0), base);
+    }
+
+    #[test]
+    fn a_whole_multiplier_of_any_size_is_exact_or_the_max() {
+        let nanosecond = Duration::from_nanos(1);
+        let by = |multiplier| BackoffPolicy::new(nanosecond, multiplier, Duration::MAX).unwrap();
+        let two_to_the_64 = Duration::from_nanos_u128(1 << 64);
+        assert_eq!(by(18_446_744_073_709_551_616.0).delay(1), two_to_the_64);
+        assert_eq!(by(2.0).delay(64), two_to_the_64);
+        for (multiplier, attempt) in [(2.0, 94), (2.0, u32::MAX), (1e300, 1), (3.0, 1 << 31)] {
+            assert_eq!(by(multiplier).delay(attempt), Duration::MAX, "{multiplier}^{attempt}");
+        }
+    }
+
+    #[test]
     fn a_policy_that_makes_no_sense_is_refused_by_name() {
         let new = BackoffPolicy::new;
         let told = |refused: Result<BackoffPolicy, BackoffError>| refused.unwrap_err().to_string();
@@ -314,6 +366,17 @@ mod tests {
         let wait = |chance| Backoff::default().next_delay(&policy, SECOND, &Fixed(chance));
         assert_eq!(wait(0), Duration::MAX);
         assert!(wait(0xFF) < Duration::MAX);
+    }
+
+    #[test]
+    fn an_interval_longer_than_the_delay_swallows_its_jitter() {
+        let (policy, interval) = (jittered(0.5), Duration::from_secs(30));
+        for chance in [0, 0xFF] {
+            let waited = Backoff::restored(3).next_delay(&policy, interval, &Fixed(chance));
+            assert_eq!(waited, interval);
+        }
+        let longer = Backoff::restored(5).next_delay(&policy, interval, &Fixed(0));
+        assert_eq!(longer, Duration::from_secs(32));
     }
 
     #[test]

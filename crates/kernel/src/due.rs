@@ -5,6 +5,8 @@ use std::hash::Hash;
 
 use mainstay_base::Moment;
 
+use crate::limit::{ZeroLimit, at_least_one};
+
 /// How many keys a schedule holds, unless told otherwise.
 pub const DEFAULT_CAPACITY: usize = 1_000_000;
 
@@ -50,9 +52,11 @@ pub struct ScheduleFull {
 
 impl<K: Clone + Eq + Hash> DueSchedule<K> {
     /// An empty schedule for up to `capacity` keys. It takes their room only as they come.
-    #[must_use]
-    pub fn new(capacity: usize) -> Self {
-        Self { heap: Vec::new(), places: HashMap::new(), sequence: 0, capacity }
+    ///
+    /// # Errors
+    /// [`ZeroLimit`] when `capacity` is zero.
+    pub fn new(capacity: usize) -> Result<Self, ZeroLimit> {
+        at_least_one("the capacity of the due schedule", capacity).map(Self::empty)
     }
 
     /// Makes `key` due at `due` instead of when it was due before, which is returned.
@@ -109,6 +113,10 @@ impl<K: Clone + Eq + Hash> DueSchedule<K> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty()
+    }
+
+    fn empty(capacity: usize) -> Self {
+        Self { heap: Vec::new(), places: HashMap::new(), sequence: 0, capacity }
     }
 
     fn pop_one(&mut self, now: Moment) -> Option<Due<K>> {
@@ -190,7 +198,7 @@ impl<K: Clone + Eq + Hash> DueSchedule<K> {
 
 impl<K: Clone + Eq + Hash> Default for DueSchedule<K> {
     fn default() -> Self {
-        Self::new(DEFAULT_CAPACITY)
+        Self::empty(DEFAULT_CAPACITY)
     }
 }
 
@@ -266,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_full_schedule_refuses_new_keys_and_moves_old_ones() {
-        let mut schedule = DueSchedule::new(2);
+        let mut schedule = DueSchedule::new(2).unwrap();
         assert_eq!(schedule.schedule("a", at(1)), Ok(None));
         assert_eq!(schedule.schedule("b", at(2)), Ok(None));
         assert_eq!(schedule.schedule("c", at(0)), Err(ScheduleFull { capacity: 2 }));
@@ -274,6 +282,19 @@ mod tests {
         assert_eq!((schedule.len(), schedule.due_of(&"c")), (2, None));
         schedule.remove(&"a");
         assert_eq!(schedule.schedule("c", at(3)), Ok(None));
+    }
+
+    #[test]
+    fn a_capacity_of_zero_is_refused_by_name() {
+        let refused = DueSchedule::<u32>::new(0).unwrap_err();
+        assert_eq!(refused, ZeroLimit { field: "the capacity of the due schedule" });
+        assert!(DueSchedule::<u32>::new(1).is_ok());
+    }
+
+    #[test]
+    fn the_default_could_be_given() {
+        let given = DueSchedule::<u32>::new(DEFAULT_CAPACITY).unwrap();
+        assert_eq!(given.capacity, DueSchedule::<u32>::default().capacity);
     }
 
     #[test]
@@ -312,7 +333,7 @@ mod tests {
         const STEPS: u32 = 17 + 4;
         let count = Rc::new(Cell::new(0));
         let key = |number: u32| Counted(number % KEYS, Rc::clone(&count));
-        let mut schedule = DueSchedule::new(100_000);
+        let mut schedule = DueSchedule::new(100_000).unwrap();
         for number in 0..KEYS {
             schedule.places.reserve(1);
             count.set(0);

@@ -32,6 +32,8 @@ pub struct Flights<K, M> {
 
 #[derive(Debug)]
 struct Flight<M> {
+    /// The generation of its first leader: it names the flight through every handover.
+    first: Generation,
     generation: Generation,
     leader: M,
     followers: VecDeque<M>,
@@ -43,13 +45,20 @@ struct Flight<M> {
 pub struct Generation(u64);
 
 /// What a member is to do.
+///
+/// The table can't see that a member is gone. So the caller keeps a guard from the joining to the
+/// landing: when it is dropped before (a timeout, a cancelled task, a panic), a leader's guard
+/// abandons the flight and a follower's guard leaves it; either tells the next leader, if there is
+/// one. Without a guard the followers wait for an answer that never comes, and places stay taken.
 #[must_use = "a leader that makes no request leaves its followers waiting"]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Make the request, then [`Flights::land`] or [`Flights::abandon`] this generation.
     Leader(Generation),
-    /// Wait: the leader's answer is yours too.
-    Follower,
+    /// Wait: the leader's answer is yours too. To wait no longer, [`Flights::leave`] with this
+    /// generation, the flight's first, which holds for that however often the flight is handed
+    /// over; landing is the leader's alone.
+    Follower(Generation),
 }
 
 /// What becomes of a flight whose leader left it.
@@ -60,6 +69,16 @@ pub struct Handover<'a, M> {
     pub left: M,
     /// Who leads now, and under which generation; `None` when nobody was left to lead.
     pub next: Option<(&'a M, Generation)>,
+}
+
+/// What became of a flight that somebody left.
+#[must_use = "the next leader must make the request, or its followers wait for ever"]
+#[derive(Debug, PartialEq, Eq)]
+pub enum Departure<'a, M> {
+    /// This follower left; the leader's request goes on.
+    Follower(M),
+    /// The leader left.
+    Leader(Handover<'a, M>),
 }
 
 /// A joining that found no room.
@@ -83,6 +102,11 @@ pub enum FlightRefusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this flight has landed or has another leader; count the answer as stale and drop it")]
 pub struct StaleFlight;
+
+/// A leaving of a flight that the member is not aboard of; nothing changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the member is not aboard: it has landed or left before; there is nothing more to leave")]
+pub struct NotAboard;
 
 impl FlightLimits {
     /// At most `flights` keys at once with at most `members` each.
@@ -120,13 +144,14 @@ impl<K: Eq + Hash, M> Flights<K, M> {
                 return Err(FlightRefusal::TooManyMembers { limit: members });
             }
             flight.followers.push_back(member);
-            return Ok(Role::Follower);
+            return Ok(Role::Follower(flight.first));
         }
         if self.airborne.len() >= flights {
             return Err(FlightRefusal::TooManyFlights { limit: flights });
         }
         let generation = self.next_generation();
-        let flight = Flight { generation, leader: member, followers: VecDeque::new() };
+        let followers = VecDeque::new();
+        let flight = Flight { first: generation, generation, leader: member, followers };
         self.airborne.insert(key, flight);
         Ok(Role::Leader(generation))
     }
@@ -149,14 +174,46 @@ impl<K: Eq + Hash, M> Flights<K, M> {
         key: &K,
         generation: Generation,
     ) -> Result<Handover<'_, M>, StaleFlight> {
-        let (key, Flight { leader: left, mut followers, .. }) = self.take(key, generation)?;
+        let (key, Flight { first, leader: left, mut followers, .. }) =
+            self.take(key, generation)?;
         let Some(leader) = followers.pop_front() else {
             return Ok(Handover { left, next: None });
         };
         let generation = self.next_generation();
-        let flight = Flight { generation, leader, followers };
+        let flight = Flight { first, generation, leader, followers };
         let flight = self.airborne.entry(key).insert_entry(flight).into_mut();
         Ok(Handover { left, next: Some((&flight.leader, generation)) })
+    }
+
+    /// `member` waits no longer, in time that grows with the flight's members. A leader that leaves
+    /// does what [`Flights::abandon`] does.
+    ///
+    /// `generation` is the one that its joining gave it, or, for a leader, the one it leads under.
+    /// Of several places of `member` the last joined goes, so that its request is given up last.
+    ///
+    /// # Errors
+    /// [`NotAboard`] when `generation` names no flight under way, or `member` is not aboard of it.
+    pub fn leave(
+        &mut self,
+        key: &K,
+        generation: Generation,
+        member: &M,
+    ) -> Result<Departure<'_, M>, NotAboard>
+    where
+        M: PartialEq,
+    {
+        let flight = self.airborne.get_mut(key).ok_or(NotAboard)?;
+        if generation != flight.first && generation != flight.generation {
+            return Err(NotAboard);
+        }
+        if let Some(place) = flight.followers.iter().rposition(|follower| follower == member) {
+            return flight.followers.remove(place).map(Departure::Follower).ok_or(NotAboard);
+        }
+        if flight.leader != *member {
+            return Err(NotAboard);
+        }
+        let generation = flight.generation;
+        self.abandon(key, generation).map(Departure::Leader).map_err(|StaleFlight| NotAboard)
     }
 
     /// How many flights are under way.
@@ -193,108 +250,4 @@ impl<K: Eq + Hash, M> Default for Flights<K, M> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lead(
-        flights: &mut Flights<&'static str, u32>,
-        key: &'static str,
-        member: u32,
-    ) -> Generation {
-        match flights.join(key, member) {
-            Ok(Role::Leader(generation)) => generation,
-            other => panic!("{member} does not lead: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn the_first_leads_the_others_follow_and_all_land_once() {
-        let mut flights = Flights::default();
-        let generation = lead(&mut flights, "a", 1);
-        assert_eq!(flights.join("a", 2), Ok(Role::Follower));
-        assert_eq!(flights.join("a", 3), Ok(Role::Follower));
-        assert_eq!(flights.len(), 1);
-        assert_eq!(flights.land(&"a", generation), Ok(vec![1, 2, 3]));
-        assert_eq!(flights.land(&"a", generation), Err(StaleFlight));
-        assert!(flights.is_empty());
-    }
-
-    #[test]
-    fn keys_fly_apart() {
-        let mut flights = Flights::default();
-        let (a, b) = (lead(&mut flights, "a", 1), lead(&mut flights, "b", 2));
-        assert!(!flights.is_empty());
-        assert_eq!(flights.land(&"b", a), Err(StaleFlight));
-        assert_eq!(flights.land(&"b", b), Ok(vec![2]));
-        assert_eq!(flights.land(&"a", a), Ok(vec![1]));
-    }
-
-    #[test]
-    fn nothing_is_kept_after_landing() {
-        let mut flights = Flights::default();
-        let old = lead(&mut flights, "a", 1);
-        assert_eq!(flights.land(&"a", old), Ok(vec![1]));
-        let new = lead(&mut flights, "a", 2);
-        assert_ne!(old, new);
-    }
-
-    #[test]
-    fn a_late_answer_lands_no_newer_flight() {
-        let mut flights = Flights::default();
-        let old = lead(&mut flights, "a", 1);
-        assert_eq!(flights.land(&"a", old), Ok(vec![1]));
-        let new = lead(&mut flights, "a", 2);
-        assert_eq!(flights.land(&"a", old), Err(StaleFlight));
-        assert_eq!(flights.abandon(&"a", old), Err(StaleFlight));
-        assert_eq!(flights.land(&"a", new), Ok(vec![2]));
-    }
-
-    #[test]
-    fn a_leader_that_leaves_hands_over_to_who_joined_next() {
-        let mut flights = Flights::default();
-        let old = lead(&mut flights, "a", 1);
-        assert_eq!(flights.join("a", 2), Ok(Role::Follower));
-        assert_eq!(flights.join("a", 3), Ok(Role::Follower));
-        let handover = flights.abandon(&"a", old).unwrap();
-        let (left, (&leader, new)) = (handover.left, handover.next.unwrap());
-        assert_eq!((left, leader), (1, 2));
-        assert_eq!(flights.land(&"a", old), Err(StaleFlight), "its answer comes too late");
-        assert_eq!(flights.join("a", 4), Ok(Role::Follower));
-        assert_eq!(flights.land(&"a", new), Ok(vec![2, 3, 4]));
-    }
-
-    #[test]
-    fn a_leader_that_leaves_alone_leaves_nothing() {
-        let mut flights = Flights::default();
-        let generation = lead(&mut flights, "a", 1);
-        let alone = Handover { left: 1, next: None };
-        assert_eq!(flights.abandon(&"a", generation), Ok(alone));
-        assert!(flights.is_empty());
-        assert_ne!(lead(&mut flights, "a", 2), generation);
-    }
-
-    #[test]
-    fn flights_and_members_are_bounded() {
-        let mut flights = Flights::new(FlightLimits::new(2, 2).unwrap());
-        let a = lead(&mut flights, "a", 1);
-        let _ = lead(&mut flights, "b", 2);
-        assert_eq!(flights.join("c", 3), Err(FlightRefusal::TooManyFlights { limit: 2 }));
-        assert_eq!(flights.join("a", 4), Ok(Role::Follower));
-        assert_eq!(flights.join("a", 5), Err(FlightRefusal::TooManyMembers { limit: 2 }));
-        assert_eq!(flights.land(&"a", a), Ok(vec![1, 4]));
-        let _ = lead(&mut flights, "c", 3);
-    }
-
-    #[test]
-    fn a_limit_of_zero_is_refused_by_name() {
-        let told = |limits: Result<FlightLimits, ZeroLimit>| limits.unwrap_err().to_string();
-        assert!(told(FlightLimits::new(0, 1)).starts_with("the limit of flights"));
-        assert!(told(FlightLimits::new(1, 0)).starts_with("the limit of members"));
-    }
-
-    #[test]
-    fn the_defaults_could_be_given() {
-        let given = FlightLimits::new(DEFAULT_FLIGHTS, DEFAULT_MEMBERS);
-        assert_eq!(given, Ok(FlightLimits::default()));
-    }
-}
+mod tests;

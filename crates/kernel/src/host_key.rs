@@ -40,7 +40,7 @@ pub enum HostKeyError {
     #[error("this is no IPv6 address; give one such as [2001:db8::1]")]
     Address,
     /// Something else where the port would be.
-    #[error("what follows the colon is no port; give the host alone, or host:port")]
+    #[error("what follows the colon is no port; give the host alone, or a port up to 65535")]
     Port,
 }
 
@@ -102,11 +102,18 @@ fn named(text: &str) -> Result<HostKey, HostKeyError> {
 
 /// `rest` is nothing, or a colon and the digits of a port, which may be none.
 fn check_port(rest: &str) -> Result<(), HostKeyError> {
-    let digits = if rest.is_empty() { Some("") } else { rest.strip_prefix(':') };
-    match digits {
-        Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Ok(()),
+    if rest.is_empty() {
+        return Ok(());
+    }
+    match rest.strip_prefix(':') {
+        Some(port) if port.is_empty() || is_port(port) => Ok(()),
         _ => Err(HostKeyError::Port),
     }
+}
+
+fn is_port(text: &str) -> bool {
+    // Parsing alone would take a sign.
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
 #[cfg(test)]
@@ -127,6 +134,8 @@ mod tests {
             ("example.org:8443", "example.org"),
             ("EXAMPLE.org.:80", "example.org"),
             ("example.org:", "example.org"),
+            ("example.org:65535", "example.org"),
+            ("example.org:000443", "example.org"),
             ("localhost", "localhost"),
             ("my_service.internal", "my_service.internal"),
             ("xn--bcher-kva.example", "xn--bcher-kva.example"),
@@ -162,6 +171,9 @@ mod tests {
             ("example.org:http", HostKeyError::Port),
             ("example.org:+80", HostKeyError::Port),
             ("[::1]8080", HostKeyError::Port),
+            ("example.org:65536", HostKeyError::Port),
+            ("example.org:999999999999", HostKeyError::Port),
+            ("[::1]:65536", HostKeyError::Port),
             ("[::1", HostKeyError::Address),
             ("[example.org]", HostKeyError::Address),
             ("a:b:c", HostKeyError::Address),

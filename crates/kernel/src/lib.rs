@@ -51,7 +51,7 @@
 //! let mut flights = Flights::default();
 //! let url = "https://payments.example.org/health";
 //! let Role::Leader(generation) = flights.join(url, "orders")? else { unreachable!() };
-//! assert_eq!(flights.join(url, "checkout")?, Role::Follower);
+//! assert_eq!(flights.join(url, "checkout")?, Role::Follower(generation));
 //!
 //! // The leader has made the request: its answer is for everyone aboard, once.
 //! assert_eq!(flights.land(&url, generation)?, ["orders", "checkout"]);
@@ -84,7 +84,10 @@ pub mod limit;
 
 pub use backoff::{Backoff, BackoffError, BackoffPolicy};
 pub use due::{Due, DueSchedule, ScheduleFull};
-pub use flight::{FlightLimits, FlightRefusal, Flights, Generation, Handover, Role, StaleFlight};
+pub use flight::{
+    Departure, FlightLimits, FlightRefusal, Flights, Generation, Handover, NotAboard, Role,
+    StaleFlight,
+};
 pub use host_key::{HostKey, HostKeyError};
 pub use host_slots::{
     ForeignSlot, HostLimits, HostSlots, Slot, SlotRefusal, sort_least_recent_first,

@@ -59,6 +59,22 @@ proptest! {
     }
 
     #[test]
+    fn whole_multipliers_grow_to_the_nanosecond(
+        base in 1..u64::MAX,
+        multiplier in 1..100_000_u32,
+        above in any::<u64>(),
+        attempt in prop_oneof![0..64_u32, any::<u32>()],
+    ) {
+        let (first, max) = (u128::from(base), u128::from(base) + (u128::from(above) << 20));
+        let (base, longest) = (Duration::from_nanos(base), Duration::from_nanos_u128(max));
+        let policy = BackoffPolicy::new(base, f64::from(multiplier), longest).unwrap();
+        let turns = if multiplier == 1 { 0 } else { attempt };
+        let expected = grown(first, u128::from(multiplier), max, turns);
+        prop_assert_eq!(policy.delay(attempt).as_nanos(), expected);
+        prop_assert_eq!(policy.delay(0), base);
+    }
+
+    #[test]
     fn a_delay_never_shrinks_from_failure_to_failure(policy in any_policy(), attempt in 0..u32::MAX) {
         prop_assert!(policy.delay(attempt) <= policy.delay(attempt + 1));
         prop_assert!(policy.delay(0) <= policy.delay(attempt));

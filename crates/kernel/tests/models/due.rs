@@ -66,7 +66,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 proptest! {
     #[test]
     fn the_heap_does_what_a_list_does(steps in proptest::collection::vec(any_step(), 0..200)) {
-        let (mut schedule, mut model) = (DueSchedule::new(CAPACITY), Model::default());
+        let (mut schedule, mut model) = (DueSchedule::new(CAPACITY).unwrap(), Model::default());
         for step in steps {
             match step {
                 Step::Schedule(key, due) => {
