@@ -10,7 +10,8 @@ use std::{sync::OnceLock, time::Instant};
 use crate::moment::Moment;
 
 /// Tells a breaker the time. It must not go back; where it does, the breaker holds on to the latest
-/// moment it has seen.
+/// moment it has seen. It is asked within calls and under locks: it must be quick, must not panic, and
+/// must not use the breaker.
 pub trait Clock: Send + Sync + 'static {
     /// Now.
     fn now(&self) -> Moment;

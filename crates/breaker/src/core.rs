@@ -93,7 +93,7 @@ impl Core {
     /// Lets an operator's call through while open, as the one probe.
     pub(crate) fn enter_probe(&self) -> Result<Ticket, Rejected> {
         let entered = self
-            .steer(|machine, now, changes| machine.enter_probe(now, &self.settings.rules, changes));
+            .act(|machine, now, changes| machine.enter_probe(now, &self.settings.rules, changes));
         self.admitted(entered)
     }
 
@@ -102,9 +102,8 @@ impl Core {
         if !self.gate().is_tracked() {
             return self.enter();
         }
-        let entered = self.steer(|machine, now, changes| {
-            machine.enter_hedged(now, &self.settings.rules, changes)
-        });
+        let entered = self
+            .act(|machine, now, changes| machine.enter_hedged(now, &self.settings.rules, changes));
         self.admitted(entered)
     }
 
@@ -213,15 +212,15 @@ impl Core {
     }
 
     pub(crate) fn force_open(&self) {
-        self.steer(Machine::force_open);
+        self.act(Machine::force_open);
     }
 
     pub(crate) fn force_closed(&self) {
-        self.steer(Machine::force_closed);
+        self.act(Machine::force_closed);
     }
 
     pub(crate) fn reset(&self) {
-        self.steer(Machine::reset);
+        self.act(Machine::reset);
     }
 
     pub(crate) fn export(&self) -> Saved {
@@ -231,7 +230,7 @@ impl Core {
     }
 
     pub(crate) fn restore(&self, saved: &Saved) {
-        self.steer(|machine, now, changes| {
+        self.act(|machine, now, changes| {
             machine.restore(saved, now, &self.settings.rules, changes);
         });
     }
@@ -328,7 +327,7 @@ impl Core {
     #[inline(never)]
     fn enter_guarded(&self) -> Result<Ticket, Rejected> {
         let entered =
-            self.steer(|machine, now, changes| machine.enter(now, &self.settings.rules, changes));
+            self.act(|machine, now, changes| machine.enter(now, &self.settings.rules, changes));
         self.admitted(entered)
     }
 
@@ -367,7 +366,7 @@ impl Core {
     /// Counts calls that are in flight for too long.
     fn sweep(&self) {
         if self.gate().is_tracked() {
-            self.steer(|machine, now, changes| machine.sweep(now, &self.settings.rules, changes));
+            self.act(|machine, now, changes| machine.sweep(now, &self.settings.rules, changes));
         }
     }
 
@@ -379,7 +378,7 @@ impl Core {
     }
 
     /// Changes the machine under its lock, then announces what came of it.
-    fn steer<T>(&self, change: impl FnOnce(&mut Machine, Moment, &mut Vec<Change>) -> T) -> T {
+    fn act<T>(&self, change: impl FnOnce(&mut Machine, Moment, &mut Vec<Change>) -> T) -> T {
         let now = self.now();
         self.change(|machine, changes, _| change(machine, now, changes))
     }

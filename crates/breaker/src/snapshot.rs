@@ -51,9 +51,9 @@ pub struct Snapshot {
     pub in_flight: u64,
     /// How many consecutive failures there are, where the detector counts them.
     pub consecutive_failures: Option<u32>,
-    /// What the rolling window holds, where the detector has one.
+    /// What the rolling window holds, where the detector has one; of several, the first.
     pub rolling: Option<WindowSnapshot>,
-    /// What the ring of results holds, where the detector has one.
+    /// What the ring of results holds, where the detector has one; of several, the first.
     pub ring: Option<WindowSnapshot>,
     /// How long the measured calls took.
     pub latency: LatencySnapshot,

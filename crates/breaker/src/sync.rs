@@ -26,8 +26,8 @@ use std::sync::PoisonError;
 /// Whether a checker of interleavings is at work: then rare things happen at once.
 pub(crate) const IS_CHECKED: bool = cfg!(any(mainstay_loom, mainstay_shuttle));
 
-/// Takes a lock. No code of the breaker panics while it holds one, and its data would be whole all
-/// the same: a poisoned lock is taken as it is.
+/// Takes a lock. No code of the breaker panics while it holds one, and where a clock does its data is
+/// whole all the same: a poisoned lock is taken as it is.
 #[inline]
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

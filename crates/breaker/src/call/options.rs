@@ -37,7 +37,8 @@ impl CallOptions {
         self
     }
 
-    /// What is left of the time of the call around this one: it shortens every timeout.
+    /// What is left of the time of the call around this one: it shortens every timeout. A call that is
+    /// given up by it counts as a failure, as by any other timeout.
     pub fn at_most(mut self, remaining: Duration) -> Self {
         self.at_most = Some(remaining);
         self

@@ -72,7 +72,7 @@ impl<C> Builder<C> {
     }
 
     /// How long probes may take, from the last of those in flight: then they are lost, and fresh
-    /// ones may start. Default: 60 seconds.
+    /// ones may start. One that hangs is lost at the latest after twice this time. Default: 60 seconds.
     pub fn half_open_for(mut self, duration: Duration) -> Self {
         self.half_open_for = duration;
         self
@@ -146,11 +146,11 @@ impl<C> Builder<C> {
     /// # Errors
     /// When it can't work: the error names the field and what is wrong with it.
     pub fn build(self) -> Result<Breaker<C>, ConfigError> {
-        let (settings, classifier) = self.settle()?;
+        let (settings, classifier) = self.checked()?;
         Ok(Breaker::new(Arc::new(settings), None, classifier))
     }
 
-    pub(crate) fn settle(self) -> Result<(Settings, C), ConfigError> {
+    pub(crate) fn checked(self) -> Result<(Settings, C), ConfigError> {
         let rules = self.check().map_err(|(field, problem)| {
             let breaker = self.name.chars().take(MAX_NAME).collect();
             ConfigError { breaker, field, problem }

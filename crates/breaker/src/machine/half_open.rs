@@ -26,7 +26,7 @@ pub(crate) struct Tally {
 
 /// What a probe's end means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Judgement {
     Wait,
     Close,
     Reopen,
@@ -92,7 +92,7 @@ impl HalfOpen {
     }
 
     /// A probe ends with a result.
-    pub(crate) fn settle(&mut self, failed: bool, close: CloseRule) -> Verdict {
+    pub(crate) fn settle(&mut self, failed: bool, close: CloseRule) -> Judgement {
         self.release();
         self.open_until = None;
         self.tally.add(failed);
@@ -106,13 +106,13 @@ impl Tally {
         *counter = counter.saturating_add(1);
     }
 
-    fn verdict(self, close: CloseRule) -> Verdict {
+    fn verdict(self, close: CloseRule) -> Judgement {
         if self.failures >= close.failures {
-            Verdict::Reopen
+            Judgement::Reopen
         } else if self.successes >= close.successes {
-            Verdict::Close
+            Judgement::Close
         } else {
-            Verdict::Wait
+            Judgement::Wait
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Takes in how calls ended, and judges.
 
-use super::half_open::Verdict;
+use super::half_open::Judgement;
 use super::starts::Ended;
 use super::{Admission, Change, Machine, Phase, Rules, Settlement};
 use crate::moment::Moment;
@@ -141,11 +141,11 @@ impl Machine {
             }
             (Phase::HalfOpen(half_open), Some(failed)) => {
                 match half_open.settle(failed, rules.close) {
-                    Verdict::Wait => {}
-                    Verdict::Close => {
+                    Judgement::Wait => {}
+                    Judgement::Close => {
                         self.close(Phase::Closed, Cause::ProbesSucceeded, now, changes);
                     }
-                    Verdict::Reopen => self.open(Cause::ProbesFailed, now, rules, changes),
+                    Judgement::Reopen => self.open(Cause::ProbesFailed, now, rules, changes),
                 }
             }
             (Phase::HalfOpen(half_open), None) => {

@@ -257,7 +257,7 @@ impl<K: Hash + Eq, C> BreakersBuilder<K, C> {
     /// # Errors
     /// When it can't work: the error names the field and what is wrong with it.
     pub fn build(self) -> Result<Breakers<K, C>, ConfigError> {
-        let (settings, classifier) = self.template.settle()?;
+        let (settings, classifier) = self.template.checked()?;
         let wrong =
             |field, problem| ConfigError { breaker: settings.name.to_string(), field, problem };
         if self.capacity == 0 {
