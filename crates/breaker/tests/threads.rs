@@ -18,7 +18,8 @@ fn builder(clock: &ManualClock) -> mainstay_breaker::Builder {
 #[test]
 fn calls_of_many_threads_add_up() {
     let clock = ManualClock::new();
-    let breaker = builder(&clock).detector(Detector::consecutive(3)).build().unwrap();
+    // Any failure opens it: a run in which no thread met another goes through every state too.
+    let breaker = builder(&clock).detector(Detector::consecutive(1)).build().unwrap();
     let work = |thread: usize| {
         for call in 0..CALLS {
             match breaker.enter() {
@@ -39,7 +40,7 @@ fn calls_of_many_threads_add_up() {
     let ended = seen.success_total + seen.failure_total + seen.cancelled_total + seen.stale_total;
     assert_eq!((ended, seen.in_flight), (seen.allowed_total, 0), "{seen:?}");
     assert_eq!(seen.allowed_total + seen.rejected_total, (THREADS * CALLS) as u64);
-    assert!(seen.opened_total > 0);
+    assert!(seen.opened_total > 1 || cfg!(miri), "{seen:?}");
 }
 
 #[test]

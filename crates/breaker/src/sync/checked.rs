@@ -1,29 +1,19 @@
 //! What the checkers of interleavings lack, built from what they have.
 
-use std::cell::Cell;
+use super::{AtomicBool, Mutex, Ordering, lock};
 
-use super::{AtomicBool, AtomicUsize, Mutex, Ordering, lock};
-
-#[cfg(mainstay_loom)]
-use loom::{lazy_static, thread_local};
+/// A small number for each thread, the same in every run.
 #[cfg(mainstay_shuttle)]
-use shuttle::{lazy_static, thread_local};
-
-lazy_static! {
-    static ref NEXT: AtomicUsize = AtomicUsize::new(0);
-}
-
-thread_local! {
-    static NUMBER: Cell<Option<usize>> = Cell::new(None);
-}
-
-/// A small number for each thread, the same ones in every run.
 pub(crate) fn thread_number() -> usize {
-    NUMBER.with(|number| {
-        let mine = number.get().unwrap_or_else(|| NEXT.fetch_add(1, Ordering::Relaxed));
-        number.set(Some(mine));
-        mine
-    })
+    shuttle::thread::current().id().into()
+}
+
+/// A small number for each thread, the same in every run. Loom has it but in print.
+#[cfg(mainstay_loom)]
+pub(crate) fn thread_number() -> usize {
+    let printed = format!("{:?}", loom::thread::current().id());
+    let digits: String = printed.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
 }
 
 /// Written once. The value is in one of the standard library, which the checkers do not see: what

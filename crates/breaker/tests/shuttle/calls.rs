@@ -74,7 +74,7 @@ impl Tally {
         (self.0.succeeded.load(Ordering::Relaxed), self.0.failed.load(Ordering::Relaxed))
     }
 
-    fn note(&self, ended: Ended<Result<(), CallError<()>>>) {
+    fn note(&self, ended: &Ended<Result<(), CallError<()>>>) {
         let counter = match ended {
             Ended::Done(Ok(())) => &self.0.succeeded,
             Ended::Done(Err(CallError::Inner(()) | CallError::Timeout { .. })) => &self.0.failed,
@@ -128,7 +128,7 @@ pub(crate) async fn any_call(breaker: &Breaker, tally: &Tally) {
 
 async fn call(breaker: &Breaker, tally: &Tally, fate: Fate) {
     let ended = given_up_after(patience(), breaker.call(work(tally.clone(), fate))).await;
-    tally.note(ended);
+    tally.note(&ended);
 }
 
 /// A call that is stopped by somebody else's word.
@@ -143,7 +143,7 @@ async fn cancelled_call(breaker: &Breaker, tally: &Tally) {
     let tallied = tally.clone();
     let call = breaker.limited(options).call_with(move |_context| work(tallied, Fate::Hangs));
     let ended = given_up_after(patience(), call).await;
-    tally.note(ended);
+    tally.note(&ended);
     stopper.await.unwrap();
 }
 
@@ -164,7 +164,7 @@ async fn panicking_call(breaker: &Breaker, tally: &Tally) {
         Ended::GivenUp if is_refused => {
             tally.0.refused.fetch_add(1, Ordering::Relaxed);
         }
-        ended => tally.note(ended),
+        ended => tally.note(&ended),
     }
 }
 

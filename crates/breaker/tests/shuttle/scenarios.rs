@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainstay_breaker::{
     Breaker, CallError, Detector, Event, HalfOpenPolicy, LatencyOf, ManualClock, Settled, State,
 };
-use shuttle::future::{block_on, spawn, yield_now};
+use shuttle::future::{JoinHandle, block_on, spawn, yield_now};
 use shuttle::rand::{Rng, thread_rng};
 
 use crate::calls::{Fate, Tally, any_call, patience, tick, work};
@@ -71,7 +71,7 @@ pub(crate) fn whatever_becomes_of_calls_they_add_up_and_the_breaker_recovers() {
             })
         });
         let person = spawn(meddle(breaker.clone()));
-        tick(&clock, || !callers.iter().all(|caller| caller.is_finished())).await;
+        tick(&clock, || !callers.iter().all(JoinHandle::is_finished)).await;
         person.await.unwrap();
         assert_eq!(tally.running(), 0, "what was given up has stopped");
         assert_adds_up(&breaker, tally.ran());
