@@ -93,12 +93,11 @@ impl<'a, F> Guarded<'a, F> {
             }
             Seat::Inside(..) | Seat::Ended => return self.poll_inside(context, classifier),
         };
+        // Whatever comes now, it has asked: it goes on inside, or not at all.
+        *this.seat = Seat::Ended;
         let entered = match core.enter_or(|rejected| CallError::open(core.name(), rejected)) {
             Ok(entered) => entered,
-            Err(error) => {
-                *this.seat = Seat::Ended;
-                return Poll::Ready(Err(error));
-            }
+            Err(error) => return Poll::Ready(Err(error)),
         };
         let ticket = entered.ticket;
         if core.settings().timeout.is_some() {
@@ -113,7 +112,6 @@ impl<'a, F> Guarded<'a, F> {
             *this.seat = Seat::Inside(Permit::waiting(core, ticket), None);
             return Poll::Pending;
         };
-        *this.seat = Seat::Ended;
         // A classifier that panics could not judge the call: then it failed.
         let verdict = core.watch(ticket, || classifier.classify(&result));
         core.conclude(entered, verdict);
