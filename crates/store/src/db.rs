@@ -189,6 +189,18 @@ impl Db {
         row.ok_or(StoreError::NoRow { statement: sql.name() })
     }
 
+    /// Runs one statement that writes and gives a row back. On PostgreSQL it is its own transaction,
+    /// without a BEGIN and a COMMIT around it.
+    ///
+    /// # Errors
+    /// When the statement fails, and [`StoreError::NoRow`] when it gives no row.
+    pub async fn write_one(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Row, StoreError> {
+        match self.dialect() {
+            Dialect::Postgres => self.fetch_one(sql, values).await,
+            Dialect::Sqlite => self.write(async |tx| tx.fetch_one(sql, values).await).await,
+        }
+    }
+
     /// The database's time; see [`Snapshot::now`].
     ///
     /// # Errors
@@ -222,6 +234,13 @@ impl Db {
     /// the injected clock.
     pub fn shift_clock(&self, millis: i64) {
         self.shared.shift.store(millis, Ordering::Relaxed);
+    }
+
+    /// By how many milliseconds tests have moved PostgreSQL's clock, for a statement that asks for
+    /// the time itself.
+    #[must_use]
+    pub fn clock_shift(&self) -> i64 {
+        self.shared.shift.load(Ordering::Relaxed)
     }
 
     /// Lets nobody in any more, gives the writes in flight [`CLOSE_LIMIT`] to finish, and closes

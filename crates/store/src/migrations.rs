@@ -38,7 +38,10 @@ macro_rules! migration {
 }
 
 /// Every migration this binary knows.
-pub(crate) const ALL: &[Migration] = &[migration!(1, "0001_installation", "installation")];
+pub(crate) const ALL: &[Migration] = &[
+    migration!(1, "0001_installation", "installation"),
+    migration!(2, "0002_accounts", "accounts"),
+];
 
 impl Migration {
     pub(crate) const fn up(&self, dialect: Dialect) -> &'static str {

@@ -16,7 +16,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-breaker", &[]),
     ("mainstay-kernel", &["mainstay-base"]),
     ("mainstay-store", &["mainstay-base"]),
-    ("mainstay-http", &["mainstay-base", "mainstay-store"]),
+    ("mainstay-accounts", &["mainstay-base", "mainstay-store"]),
+    ("mainstay-http", &["mainstay-base", "mainstay-kernel", "mainstay-store", "mainstay-accounts"]),
     ("mainstay-web", &[]),
     (
         "mainstay",
@@ -25,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-breaker",
             "mainstay-kernel",
             "mainstay-store",
+            "mainstay-accounts",
             "mainstay-http",
             "mainstay-web",
         ],
@@ -39,6 +41,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("hyper", &["mainstay-http"]),
     ("reqwest", &[]),
     ("object_store", &[]),
+    ("argon2", &["mainstay-accounts"]),
     ("anyhow", &["mainstay"]),
     ("rand", &["mainstay-base"]),
 ];

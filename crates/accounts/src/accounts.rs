@@ -1,0 +1,163 @@
+//! The handle that the HTTP surface and the command line work with.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use mainstay_base::{Clock, Id, IdSource, Rng, Timestamp};
+use mainstay_store::{Db, Tx};
+use serde_json::Value;
+
+use crate::cache::SessionCache;
+use crate::email::Email;
+use crate::error::AccountsError;
+use crate::limits::SlidingLimits;
+use crate::model::{By, Role};
+use crate::password::{HashingFailed, PasswordGate};
+use crate::record::audit::{self, Deed};
+use crate::seen::{Seen, SeenQueue};
+use crate::token::Pepper;
+
+/// What the room works with.
+pub struct Options {
+    /// The database.
+    pub db: Db,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Where ids come from.
+    pub ids: IdSource,
+    /// Where tokens and salts come from.
+    pub rng: Arc<dyn Rng>,
+    /// The key of every hash.
+    pub pepper: Pepper,
+    /// Passwords that are hashed at once.
+    pub hashing_at_once: usize,
+    /// Who sends mail.
+    pub post: Arc<dyn Post>,
+}
+
+/// Sends mail, or does not because nobody configured it. It never waits.
+pub trait Post: Send + Sync + 'static {
+    /// Sends an invite. Whether it is on its way.
+    fn invite(&self, to: &Email, role: Role, link: &str) -> bool;
+
+    /// Tells the admins that somebody asks for access.
+    fn access_request(&self, admins: &[Email], from: &Email);
+}
+
+/// Nobody configured mail.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoPost;
+
+impl Post for NoPost {
+    fn invite(&self, _: &Email, _: Role, _: &str) -> bool {
+        false
+    }
+
+    fn access_request(&self, _: &[Email], _: &Email) {}
+}
+
+/// Users, sessions, tokens, invites and requests. A clone is another handle to the same.
+#[derive(Clone)]
+pub struct Accounts {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) db: Db,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: IdSource,
+    pub(crate) rng: Arc<dyn Rng>,
+    pub(crate) pepper: Pepper,
+    pub(crate) gate: PasswordGate,
+    pub(crate) post: Arc<dyn Post>,
+    pub(crate) cache: SessionCache,
+    pub(crate) seen: Seen,
+    pub(crate) limits: SlidingLimits,
+    /// Requests for access so far: every hundredth cleans up.
+    pub(crate) asked: AtomicU64,
+}
+
+impl Accounts {
+    /// The room on an open, migrated database, and the queue of its
+    /// [`engine`](crate::engine::run).
+    ///
+    /// # Errors
+    /// When Argon2 can't work on this machine.
+    pub fn new(options: Options) -> Result<(Self, SeenQueue), HashingFailed> {
+        let Options { db, clock, ids, rng, pepper, hashing_at_once, post } = options;
+        let (seen, queue) = Seen::new();
+        let shared = Shared {
+            gate: PasswordGate::new(hashing_at_once, Arc::clone(&rng))?,
+            cache: SessionCache::new(db.dialect(), Arc::clone(&clock)),
+            limits: SlidingLimits::new(db.clone(), Arc::clone(&clock)),
+            db,
+            clock,
+            ids,
+            rng,
+            pepper,
+            post,
+            seen,
+            asked: AtomicU64::new(0),
+        };
+        Ok((Self { shared: Arc::new(shared) }, queue))
+    }
+
+    /// The sliding limits that routes ask for.
+    #[must_use]
+    pub fn limits(&self) -> &SlidingLimits {
+        &self.shared.limits
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
+    pub(crate) fn db(&self) -> &Db {
+        &self.shared.db
+    }
+
+    pub(crate) fn next_id(&self) -> Id {
+        self.shared.ids.next()
+    }
+
+    /// Runs `work` in a write transaction; once it is committed, no request is answered from what
+    /// was known before.
+    pub(crate) async fn change<T, F>(&self, work: F) -> Result<T, AccountsError>
+    where
+        F: AsyncFnOnce(&mut Tx) -> Result<T, AccountsError>,
+    {
+        let cache = self.shared.cache.clone();
+        self.shared
+            .db
+            .write(async |tx| {
+                tx.after_commit(move || cache.forget());
+                work(tx).await
+            })
+            .await
+    }
+
+    pub(crate) async fn audit(
+        &self,
+        tx: &mut Tx,
+        by: &By,
+        action: &'static str,
+        target: (&'static str, Option<Id>),
+        detail: Value,
+    ) -> Result<(), AccountsError> {
+        let deed = Deed { action, target, by, detail };
+        Ok(audit::write(tx, self.next_id(), self.now(), deed).await?)
+    }
+}
+
+impl fmt::Debug for Accounts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Accounts")
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Options").field("db", &self.db).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,270 @@
+//! Passwords: what one must be, and a gate in front of their costly hashing.
+//!
+//! Argon2id takes 19 MiB and tens of milliseconds of a core by design. So hashing runs off the async
+//! threads, few at a time, with a bounded queue before it: a thousand sign-ins at once cost no more
+//! memory than a few.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
+use argon2::{Algorithm, Argon2, Params, Version};
+use mainstay_base::{Rng, Secret};
+use tokio::sync::Semaphore;
+
+/// The shortest password, in characters.
+pub const MIN_PASSWORD_CHARACTERS: usize = 12;
+/// The longest password, in characters.
+pub const MAX_PASSWORD_CHARACTERS: usize = 256;
+/// Callers that may wait for the gate.
+pub const MAX_WAITING: usize = 256;
+/// How long one waits at most.
+const WAIT_LIMIT: Duration = Duration::from_secs(10);
+const SALT_BYTES: usize = 16;
+
+const MEMORY_KIB: u32 = 19_456;
+const PASSES: u32 = 2;
+const LANES: u32 = 1;
+
+/// A password that somebody gave.
+#[derive(Clone)]
+pub(crate) struct Password(Secret<String>);
+
+/// A password that can't be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PasswordError {
+    /// Easy to guess.
+    #[error("a password has at least {MIN_PASSWORD_CHARACTERS} characters; choose a longer one")]
+    TooShort,
+    /// More than is worth hashing.
+    #[error("a password has at most {MAX_PASSWORD_CHARACTERS} characters; choose a shorter one")]
+    TooLong,
+    /// A character that other programs cut texts at.
+    #[error("a password holds no NUL; leave it out")]
+    Nul,
+}
+
+impl Password {
+    /// A password for an account. It is taken as it is: nothing is trimmed.
+    pub(crate) fn new(text: &str) -> Result<Self, PasswordError> {
+        match text.chars().take(MAX_PASSWORD_CHARACTERS + 1).count() {
+            count if count < MIN_PASSWORD_CHARACTERS => Err(PasswordError::TooShort),
+            count if count > MAX_PASSWORD_CHARACTERS => Err(PasswordError::TooLong),
+            _ if text.contains('\0') => Err(PasswordError::Nul),
+            _ => Ok(Self(Secret::new(text.to_owned()))),
+        }
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Password")
+    }
+}
+
+/// Too many wait for the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too many passwords are being checked at once; try again in a few seconds")]
+pub struct Busy;
+
+/// Hashes and checks passwords, few at a time.
+pub(crate) struct PasswordGate {
+    permits: Arc<Semaphore>,
+    waiting: AtomicUsize,
+    rng: Arc<dyn Rng>,
+    /// What an unknown account's password is compared with, so that it costs the same time.
+    nobody: String,
+}
+
+impl PasswordGate {
+    /// A gate that lets `at_once` through.
+    pub(crate) fn new(at_once: usize, rng: Arc<dyn Rng>) -> Result<Self, HashingFailed> {
+        let mut chance = [0_u8; SALT_BYTES * 2];
+        rng.fill(&mut chance);
+        let (salt, nobody) = chance.split_at(SALT_BYTES);
+        Ok(Self {
+            permits: Arc::new(Semaphore::new(at_once.max(1))),
+            waiting: AtomicUsize::new(0),
+            nobody: hash(nobody, salt)?,
+            rng,
+        })
+    }
+
+    pub(crate) async fn hash(&self, password: Password) -> Result<String, GateError> {
+        let mut salt = [0_u8; SALT_BYTES];
+        self.rng.fill(&mut salt);
+        let work = move || hash(password.0.expose().as_bytes(), &salt);
+        Ok(self.through(work).await??)
+    }
+
+    /// Whether `given` is the password of `kept`. Without `kept`, or where `given` can be nobody's
+    /// password, it takes as long and is not.
+    pub(crate) async fn is_right(
+        &self,
+        given: Option<Password>,
+        kept: Option<String>,
+    ) -> Result<bool, GateError> {
+        let can_be = given.is_some() && kept.is_some();
+        let kept = kept.unwrap_or_else(|| self.nobody.clone());
+        let given = given.unwrap_or_else(|| Password(Secret::new(String::new())));
+        let fits = self.through(move || verify(given.0.expose().as_bytes(), &kept)).await??;
+        Ok(fits && can_be)
+    }
+
+    async fn through<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, GateError> {
+        let queued = Queued::enter(&self.waiting)?;
+        let entering = Arc::clone(&self.permits).acquire_owned();
+        let permit = match tokio::time::timeout(WAIT_LIMIT, entering).await {
+            Ok(Ok(permit)) => permit,
+            Ok(Err(_)) | Err(_) => return Err(GateError::Busy(Busy)),
+        };
+        drop(queued);
+        // The permit goes with the work: a caller that hangs up does not let another in early.
+        let working = tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(permit);
+            done
+        });
+        working.await.map_err(|_| GateError::Failed(HashingFailed))
+    }
+}
+
+impl fmt::Debug for PasswordGate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("PasswordGate")
+    }
+}
+
+/// Why the gate gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GateError {
+    #[error(transparent)]
+    Busy(#[from] Busy),
+    #[error(transparent)]
+    Failed(#[from] HashingFailed),
+}
+
+/// Argon2 could not work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a password could not be hashed or its hash not read; is there memory left, and is the database whole?"
+)]
+pub struct HashingFailed;
+
+struct Queued<'a>(&'a AtomicUsize);
+
+impl<'a> Queued<'a> {
+    fn enter(waiting: &'a AtomicUsize) -> Result<Self, Busy> {
+        let queued = Self(waiting);
+        if waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING { Ok(queued) } else { Err(Busy) }
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn argon2() -> Result<Argon2<'static>, HashingFailed> {
+    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| HashingFailed)?;
+    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+}
+
+fn hash(password: &[u8], salt: &[u8]) -> Result<String, HashingFailed> {
+    let hashed = argon2()?.hash_password_with_salt(password, salt);
+    hashed.map(|hash| hash.to_string()).map_err(|_| HashingFailed)
+}
+
+fn verify(password: &[u8], kept: &str) -> Result<bool, HashingFailed> {
+    let kept = PasswordHash::new(kept).map_err(|_| HashingFailed)?;
+    Ok(argon2()?.verify_password(password, &kept).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainstay_base::SystemRng;
+
+    fn gate(at_once: usize) -> PasswordGate {
+        PasswordGate::new(at_once, Arc::new(SystemRng)).unwrap()
+    }
+
+    fn password(text: &str) -> Option<Password> {
+        Some(Password::new(text).unwrap())
+    }
+
+    #[test]
+    fn a_password_is_long_enough_and_counted_in_characters() {
+        for (text, fine) in [
+            ("12345678901", Err(PasswordError::TooShort)),
+            ("            ", Ok(())),
+            ("äöüßäöüßäöüß", Ok(())),
+            ("äöüßäöüßäöü", Err(PasswordError::TooShort)),
+            ("123456789\u{0}12", Err(PasswordError::Nul)),
+        ] {
+            assert_eq!(Password::new(text).map(drop), fine, "{text:?}");
+        }
+        assert!(Password::new(&"x".repeat(256)).is_ok());
+        assert_eq!(Password::new(&"x".repeat(257)).map(drop), Err(PasswordError::TooLong));
+        assert_eq!(Password::new(&"x".repeat(10_000_000)).map(drop), Err(PasswordError::TooLong));
+    }
+
+    #[tokio::test]
+    async fn only_the_right_password_is_right() {
+        let gate = gate(2);
+        let kept = gate.hash(Password::new("correct horse battery").unwrap()).await.unwrap();
+        assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{kept}");
+        let again = gate.hash(Password::new("correct horse battery").unwrap()).await.unwrap();
+        assert_ne!(kept, again, "each hash has a salt of its own");
+        let right = async |text: &str, kept: Option<&String>| {
+            gate.is_right(password(text), kept.cloned()).await.unwrap()
+        };
+        assert!(right("correct horse battery", Some(&kept)).await);
+        assert!(!right("correct horse battery ", Some(&kept)).await);
+        assert!(!right("correct horse battery", None).await);
+        assert!(!gate.is_right(None, Some(kept)).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_damaged_hash_is_an_error_and_not_a_wrong_password() {
+        let checked = gate(1).is_right(password("correct horse battery"), Some("x".into())).await;
+        assert!(matches!(checked, Err(GateError::Failed(HashingFailed))));
+    }
+
+    #[tokio::test]
+    async fn beyond_the_queue_one_is_told_at_once_that_it_is_busy() {
+        let gate = Arc::new(gate(1));
+        let held = Arc::clone(&gate.permits).acquire_owned().await.unwrap();
+        let waiters: Vec<_> = (0..MAX_WAITING)
+            .map(|_| {
+                let gate = Arc::clone(&gate);
+                tokio::spawn(async move { gate.is_right(None, None).await.is_ok() })
+            })
+            .collect();
+        while gate.waiting.load(Ordering::Relaxed) < MAX_WAITING {
+            tokio::task::yield_now().await;
+        }
+        assert!(matches!(gate.is_right(None, None).await, Err(GateError::Busy(Busy))));
+        for waiter in &waiters {
+            waiter.abort();
+        }
+        for waiter in waiters {
+            let _ = waiter.await;
+        }
+        drop(held);
+        assert_eq!(gate.waiting.load(Ordering::Relaxed), 0, "whoever gives up leaves the queue");
+        assert!(!gate.is_right(None, None).await.unwrap());
+    }
+
+    #[test]
+    fn a_password_is_never_printed() {
+        assert_eq!(format!("{:?}", password("correct horse battery")), "Some(Password)");
+    }
+}

@@ -1,0 +1,128 @@
+//! A room with a clock to move, a post that remembers, and users to act.
+
+use std::sync::{Arc, Mutex};
+
+use mainstay_accounts::{
+    Accounts, Caller, Email, InviteAsk, Options, PageAsk, Pepper, Post, Role, SeenQueue, SignedIn,
+    Source,
+};
+use mainstay_base::{Clock, Id, IdSource, SystemRng};
+use mainstay_store::{Db, Row, Sql, Value, migrate};
+use mainstay_testkit::{FakeClock, TestDatabase};
+
+pub const PASSWORD: &str = "correct horse battery";
+pub const SITE: &str = "https://mainstay.example.com";
+pub const ROOT: &str = "root@example.com";
+
+/// A room on a clean database.
+pub struct House {
+    pub clock: Arc<FakeClock>,
+    pub db: Db,
+    pub accounts: Accounts,
+    pub seen: Option<SeenQueue>,
+    pub post: Arc<Remembered>,
+}
+
+/// Everything that was sent.
+#[derive(Debug, Default)]
+pub struct Remembered(Mutex<Vec<String>>);
+
+impl Remembered {
+    pub fn sent(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Post for Remembered {
+    fn invite(&self, to: &Email, role: Role, link: &str) -> bool {
+        self.0.lock().unwrap().push(format!("invite {to} {role} {link}"));
+        true
+    }
+
+    fn access_request(&self, admins: &[Email], from: &Email) {
+        let admins: Vec<_> = admins.iter().map(Email::as_str).collect();
+        self.0.lock().unwrap().push(format!("request {} of {from}", admins.join(",")));
+    }
+}
+
+impl House {
+    pub async fn new(database: &TestDatabase) -> Self {
+        Self::with_pepper(database, "a pepper that is long enough for this").await
+    }
+
+    pub async fn with_pepper(database: &TestDatabase, pepper: &str) -> Self {
+        let clock = Arc::new(FakeClock::new());
+        let shared = Arc::clone(&clock) as Arc<dyn Clock>;
+        let db = database.open_with(Arc::clone(&shared), |_| {}).await;
+        migrate::up(&db).await.unwrap();
+        let post = Arc::new(Remembered::default());
+        let options = Options {
+            db: db.clone(),
+            ids: IdSource::new(Arc::clone(&shared), Arc::new(SystemRng)),
+            clock: shared,
+            rng: Arc::new(SystemRng),
+            pepper: Pepper::new(pepper).unwrap(),
+            hashing_at_once: 2,
+            post: Arc::clone(&post) as Arc<dyn Post>,
+        };
+        let (accounts, seen) = Accounts::new(options).unwrap();
+        Self { clock, db, accounts, seen: Some(seen), post }
+    }
+
+    /// The first admin, by the link.
+    pub async fn admin(&self) -> SignedIn {
+        let token = self.accounts.setup_token().await.unwrap().unwrap();
+        let made = self.accounts.set_up(&token.reveal(), ROOT, PASSWORD, source()).await;
+        made.unwrap()
+    }
+
+    /// Another user, by invite.
+    pub async fn user(&self, admin: &Caller, email: &str, role: Role) -> SignedIn {
+        let token = self.invite(admin, email, role).await;
+        self.accounts.accept_invite(&token, PASSWORD, source()).await.unwrap()
+    }
+
+    /// The token of a new invite.
+    pub async fn invite(&self, admin: &Caller, email: &str, role: Role) -> String {
+        let ask = InviteAsk { email: email.parse().unwrap(), role, access_request_id: None };
+        let invited = self.accounts.invite(admin, ask, SITE, source()).await.unwrap();
+        token_of(&invited.link)
+    }
+
+    pub async fn row(&self, sql: &'static str, values: &[Value<'_>]) -> Row {
+        self.db.fetch_one(&Sql::same("test.row", sql), values).await.unwrap()
+    }
+
+    pub async fn count(&self, sql: &'static str) -> i64 {
+        self.row(sql, &[]).await.get("n").unwrap()
+    }
+
+    /// The actions in the audit log, oldest first.
+    pub async fn actions(&self) -> Vec<String> {
+        let sql = Sql::same("test.actions", "SELECT action FROM audit_log ORDER BY id");
+        let rows = self.db.fetch_all(&sql, &[]).await.unwrap();
+        rows.iter().map(|row| row.get("action").unwrap()).collect()
+    }
+}
+
+pub fn source() -> Source {
+    from("203.0.113.9")
+}
+
+pub fn from(address: &str) -> Source {
+    Source {
+        address: Some(address.parse().unwrap()),
+        user_agent: Some("Test/1.0".to_owned()),
+        request_id: Some("request-1".to_owned()),
+    }
+}
+
+pub fn token_of(link: &str) -> String {
+    link.split_once('#').unwrap().1.to_owned()
+}
+
+pub const ALL: PageAsk = PageAsk { after: None, limit: 200 };
+
+pub fn id_of(signed_in: &SignedIn) -> Id {
+    signed_in.caller.user.id
+}

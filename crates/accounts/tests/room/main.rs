@@ -1,0 +1,14 @@
+//! The room on both databases: every rule of accounts that a caller can see.
+#![cfg(test)]
+
+mod access_requests;
+mod admin;
+mod clean_up;
+mod endings;
+mod house;
+mod invites;
+mod limits;
+mod own_account;
+mod sessions;
+mod setup;
+mod sign_in;

@@ -1,0 +1,10 @@
+DROP TABLE request_windows;
+DROP TABLE audit_log;
+DROP TABLE rate_limit_buckets;
+DROP TABLE invites;
+DROP TABLE access_requests;
+DROP TABLE setup_links;
+DROP TABLE api_tokens;
+DROP TABLE sessions;
+DROP TABLE users;
+DROP TABLE pepper_check;
