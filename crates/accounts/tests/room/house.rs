@@ -10,25 +10,25 @@ use mainstay_base::{Clock, Id, IdSource, SystemRng};
 use mainstay_store::{Db, Row, Sql, Value, migrate};
 use mainstay_testkit::{FakeClock, TestDatabase};
 
-pub const PASSWORD: &str = "correct horse battery";
-pub const SITE: &str = "https://mainstay.example.com";
-pub const ROOT: &str = "root@example.com";
+pub(crate) const PASSWORD: &str = "correct horse battery";
+pub(crate) const SITE: &str = "https://mainstay.example.com";
+pub(crate) const ROOT: &str = "root@example.com";
 
 /// A room on a clean database.
-pub struct House {
-    pub clock: Arc<FakeClock>,
-    pub db: Db,
-    pub accounts: Accounts,
-    pub seen: Option<SeenQueue>,
-    pub post: Arc<Remembered>,
+pub(crate) struct House {
+    pub(crate) clock: Arc<FakeClock>,
+    pub(crate) db: Db,
+    pub(crate) accounts: Accounts,
+    pub(crate) seen: Option<SeenQueue>,
+    pub(crate) post: Arc<Remembered>,
 }
 
 /// Everything that was sent.
 #[derive(Debug, Default)]
-pub struct Remembered(Mutex<Vec<String>>);
+pub(crate) struct Remembered(Mutex<Vec<String>>);
 
 impl Remembered {
-    pub fn sent(&self) -> Vec<String> {
+    pub(crate) fn sent(&self) -> Vec<String> {
         self.0.lock().unwrap().clone()
     }
 }
@@ -46,11 +46,11 @@ impl Post for Remembered {
 }
 
 impl House {
-    pub async fn new(database: &TestDatabase) -> Self {
+    pub(crate) async fn new(database: &TestDatabase) -> Self {
         Self::with_pepper(database, "a pepper that is long enough for this").await
     }
 
-    pub async fn with_pepper(database: &TestDatabase, pepper: &str) -> Self {
+    pub(crate) async fn with_pepper(database: &TestDatabase, pepper: &str) -> Self {
         let clock = Arc::new(FakeClock::new());
         let shared = Arc::clone(&clock) as Arc<dyn Clock>;
         let db = database.open_with(Arc::clone(&shared), |_| {}).await;
@@ -70,46 +70,46 @@ impl House {
     }
 
     /// The first admin, by the link.
-    pub async fn admin(&self) -> SignedIn {
+    pub(crate) async fn admin(&self) -> SignedIn {
         let token = self.accounts.setup_token().await.unwrap().unwrap();
         let made = self.accounts.set_up(&token.reveal(), ROOT, PASSWORD, source()).await;
         made.unwrap()
     }
 
     /// Another user, by invite.
-    pub async fn user(&self, admin: &Caller, email: &str, role: Role) -> SignedIn {
+    pub(crate) async fn user(&self, admin: &Caller, email: &str, role: Role) -> SignedIn {
         let token = self.invite(admin, email, role).await;
         self.accounts.accept_invite(&token, PASSWORD, source()).await.unwrap()
     }
 
     /// The token of a new invite.
-    pub async fn invite(&self, admin: &Caller, email: &str, role: Role) -> String {
+    pub(crate) async fn invite(&self, admin: &Caller, email: &str, role: Role) -> String {
         let ask = InviteAsk { email: email.parse().unwrap(), role, access_request_id: None };
         let invited = self.accounts.invite(admin, ask, SITE, source()).await.unwrap();
         token_of(&invited.link)
     }
 
-    pub async fn row(&self, sql: &'static str, values: &[Value<'_>]) -> Row {
+    pub(crate) async fn row(&self, sql: &'static str, values: &[Value<'_>]) -> Row {
         self.db.fetch_one(&Sql::same("test.row", sql), values).await.unwrap()
     }
 
-    pub async fn count(&self, sql: &'static str) -> i64 {
+    pub(crate) async fn count(&self, sql: &'static str) -> i64 {
         self.row(sql, &[]).await.get("n").unwrap()
     }
 
     /// The actions in the audit log, oldest first.
-    pub async fn actions(&self) -> Vec<String> {
+    pub(crate) async fn actions(&self) -> Vec<String> {
         let sql = Sql::same("test.actions", "SELECT action FROM audit_log ORDER BY id");
         let rows = self.db.fetch_all(&sql, &[]).await.unwrap();
         rows.iter().map(|row| row.get("action").unwrap()).collect()
     }
 }
 
-pub fn source() -> Source {
+pub(crate) fn source() -> Source {
     from("203.0.113.9")
 }
 
-pub fn from(address: &str) -> Source {
+pub(crate) fn from(address: &str) -> Source {
     Source {
         address: Some(address.parse().unwrap()),
         user_agent: Some("Test/1.0".to_owned()),
@@ -117,12 +117,12 @@ pub fn from(address: &str) -> Source {
     }
 }
 
-pub fn token_of(link: &str) -> String {
+pub(crate) fn token_of(link: &str) -> String {
     link.split_once('#').unwrap().1.to_owned()
 }
 
-pub const ALL: PageAsk = PageAsk { after: None, limit: 200 };
+pub(crate) const ALL: PageAsk = PageAsk { after: None, limit: 200 };
 
-pub fn id_of(signed_in: &SignedIn) -> Id {
+pub(crate) fn id_of(signed_in: &SignedIn) -> Id {
     signed_in.caller.user.id
 }
