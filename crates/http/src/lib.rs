@@ -1,11 +1,12 @@
 //! The HTTP surface, in the order in which a request meets it:
-//! `serve` (accepts) → `tls` → `protocol` → `connection` with `guarded` (its clocks) → `entry` → `router` →
+//! `serve` (accepts) → `tls` → `protocol` → `connection` with `guarded` (its clocks) → `entry` with `client` → `router` →
 //! `observe` (one layer: `gate` with `host`, `request_id`, `flight`, `headers`) → [`extract`] →
 //! `routes` with `probe` → `error` on the way out. Every bound stands in [`limits`], every metric in
 //! [`measure`], every error code in `code`; `surface` is what it is all given.
 //!
 //! Only this crate names axum. It knows no store and no environment: `server` hands it a [`Surface`].
 
+mod client;
 mod code;
 mod connection;
 mod entry;

@@ -39,6 +39,8 @@ pub(crate) const ACCEPT_BACKOFF_MAX: Duration = Duration::from_secs(1);
 pub(crate) const MAX_ECHO_CHARS: usize = 120;
 /// Characters of a request id that is taken over from the client.
 pub(crate) const MAX_REQUEST_ID_CHARS: usize = 64;
+/// Hops of `X-Forwarded-For` that are looked at, from the nearest on.
+pub(crate) const MAX_FORWARDED_HOPS: usize = 16;
 /// What `Retry-After` says when nothing better is known.
 pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(5);
 

@@ -8,6 +8,7 @@ use axum::extract::FromRef;
 use bytes::Bytes;
 use mainstay_base::{Clock, Timestamp};
 
+use crate::client::Trusts;
 use crate::limits::Limits;
 use crate::observe::{ObserveLayer, Watch};
 use crate::probe::SharedProbe;
@@ -19,6 +20,7 @@ use crate::{headers, measure, openapi, routes};
 pub struct Service {
     pub(crate) router: Router,
     pub(crate) limits: Limits,
+    pub(crate) trusts: Trusts,
 }
 
 impl fmt::Debug for Service {
@@ -60,6 +62,7 @@ pub fn service(surface: Surface) -> Service {
 pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
     let (router, document) = routes::documented().split_for_parts();
     let limits = surface.limits;
+    let trusts = Arc::clone(&surface.trusts);
     let watch = Arc::new(Watch {
         clock: Arc::clone(&surface.clock),
         ids: surface.ids.clone(),
@@ -77,12 +80,11 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
         .method_not_allowed_fallback(routes::assets::method_not_allowed)
         .layer(ObserveLayer(watch))
         .with_state(state(surface, openapi::text(&document)));
-    Service { router, limits }
+    Service { router, limits, trusts }
 }
 
 fn state(surface: Surface, openapi: String) -> SharedState {
-    let Surface { clock, ids: _, build, started_at, probe, assets, metrics, site, limits } =
-        surface;
+    let Surface { clock, build, started_at, probe, assets, metrics, site, limits, .. } = surface;
     let shared_probe = SharedProbe::new(Arc::clone(&probe), Arc::clone(&clock), &limits);
     let openapi = openapi.into();
     Arc::new(State {

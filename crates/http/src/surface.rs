@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct Surface {
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
     /// Where it is reached from.
     pub site: Site,
+    /// Which addresses are proxies whose `X-Forwarded-For` is believed.
+    pub trusts: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
     /// The bounds.
     pub limits: Limits,
 }

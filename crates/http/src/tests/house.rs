@@ -1,7 +1,7 @@
 //! A surface on a port of its own, with routes that only tests have.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,6 +18,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::client::Client;
 use crate::extract::{Json, Path, Query};
 use crate::router::{SharedState, assemble};
 use crate::{
@@ -52,6 +53,7 @@ pub(super) struct Plan {
     pub(super) limits: Limits,
     pub(super) site: Site,
     pub(super) tls: Option<Tls>,
+    pub(super) trusts: fn(IpAddr) -> bool,
     pub(super) grace: Duration,
 }
 
@@ -61,6 +63,7 @@ impl Default for Plan {
             limits: Limits::default(),
             site: Site { alone: true, https: false, metrics_public: false },
             tls: None,
+            trusts: |_| false,
             grace: Duration::from_secs(10),
         }
     }
@@ -79,9 +82,8 @@ impl House {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let world = Arc::new(World::default());
-        let recorder = recorder();
-        let service =
-            assemble(surface(&world, plan.limits, plan.site, recorder), routes(Arc::clone(&world)));
+        let surface = surface(&world, &plan);
+        let service = assemble(surface, routes(Arc::clone(&world)));
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
@@ -112,12 +114,8 @@ fn recorder() -> &'static PrometheusHandle {
     })
 }
 
-fn surface(
-    world: &Arc<World>,
-    limits: Limits,
-    site: Site,
-    recorder: &'static PrometheusHandle,
-) -> Surface {
+fn surface(world: &Arc<World>, plan: &Plan) -> Surface {
+    let recorder = recorder();
     let clock = Arc::new(SystemClock::new());
     Surface {
         ids: IdSource::new(clock.clone(), Arc::new(SystemRng)),
@@ -127,8 +125,9 @@ fn surface(
         probe: Arc::new(Witness(Arc::clone(world))),
         assets: Arc::new(Files),
         metrics: Arc::new(|| recorder.render()),
-        site,
-        limits,
+        site: plan.site,
+        trusts: Arc::new(plan.trusts),
+        limits: plan.limits,
     }
 }
 
@@ -206,6 +205,7 @@ fn routes(world: Arc<World>) -> Router<SharedState> {
         )
         .route("/api/test/text/{text}", get(|Path(text): Path<String>| async move { Json(text) }))
         .route("/api/test/query", get(|Query(page): Query<Page>| async { Json(page) }))
+        .route("/api/test/client", get(|Client(address): Client| async move { Json(address) }))
         .route("/api/test/panic", get(panics))
         .route("/api/test/internal", get(fails))
         .route("/api/test/held", get(move || hold(held)))

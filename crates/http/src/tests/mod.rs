@@ -2,6 +2,7 @@
 
 mod assets;
 mod bad_input;
+mod client;
 mod errors;
 mod health;
 mod house;
