@@ -1,6 +1,6 @@
 //! The HTTP surface, in the order in which a request meets it:
 //! `serve` (accepts) → `tls` → `protocol` → `connection` with `guarded` (its clocks) → `entry` with `client` → `router` →
-//! `observe` (one layer: `gate` with `host`, `request_id`, `flight`, `headers`) → [`extract`] →
+//! `observe` (one layer: `gate` with `host`, `origin` and `credential`, `request_id`, `flight`, `headers`) → [`extract`] →
 //! `routes` with `probe` → `error` on the way out. Every bound stands in [`limits`], every metric in
 //! [`measure`], every error code in `code`; `surface` is what it is all given.
 //!
@@ -9,6 +9,9 @@
 mod client;
 mod code;
 mod connection;
+#[cfg_attr(not(test), expect(dead_code, reason = "the routes of accounts will write it"))]
+mod cookie;
+mod credential;
 mod entry;
 mod error;
 pub mod extract;
@@ -21,6 +24,7 @@ pub mod limits;
 pub mod measure;
 mod observe;
 mod openapi;
+mod origin;
 mod probe;
 mod protocol;
 mod request_id;

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use mainstay_base::{Clock, Timestamp};
 
 use crate::client::Trusts;
+use crate::gate::Gate;
 use crate::limits::Limits;
 use crate::observe::{ObserveLayer, Watch};
 use crate::probe::SharedProbe;
@@ -67,7 +68,7 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
         clock: Arc::clone(&surface.clock),
         ids: surface.ids.clone(),
         in_flight: measure::in_flight(),
-        alone: surface.site.alone,
+        gate: Gate::new(&surface.site),
         // Browsers keep HSTS by host name for every port, so on loopback it would break the
         // machine's other sites.
         headers: headers::template(surface.site.https && !surface.site.alone),

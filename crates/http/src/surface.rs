@@ -58,12 +58,14 @@ pub struct BuildInfo {
 }
 
 /// Where the site is reached from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Site {
     /// It listens on loopback, without a public URL and without a trusted proxy.
     pub alone: bool,
     /// Browsers reach it by HTTPS, through its own TLS or that of its public URL.
     pub https: bool,
+    /// Its public URL, as an origin such as `https://mainstay.example.com`.
+    pub origin: Option<String>,
     /// The metrics are open to everyone.
     pub metrics_public: bool,
 }

@@ -69,7 +69,12 @@ pub(crate) fn is_https(config: &Config) -> bool {
 }
 
 fn site(config: &Config) -> Site {
-    Site { alone: config.alone(), https: is_https(config), metrics_public: config.metrics.public }
+    Site {
+        alone: config.alone(),
+        https: is_https(config),
+        origin: config.http.public_url.as_ref().map(|url| url.as_str().to_owned()),
+        metrics_public: config.metrics.public,
+    }
 }
 
 /// Whose `X-Forwarded-For` is believed.

@@ -61,7 +61,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
-            site: Site { alone: true, https: false, metrics_public: false },
+            site: Site { alone: true, https: false, origin: None, metrics_public: false },
             tls: None,
             trusts: |_| false,
             grace: Duration::from_secs(10),
@@ -125,7 +125,7 @@ fn surface(world: &Arc<World>, plan: &Plan) -> Surface {
         probe: Arc::new(Witness(Arc::clone(world))),
         assets: Arc::new(Files),
         metrics: Arc::new(|| recorder.render()),
-        site: plan.site,
+        site: plan.site.clone(),
         trusts: Arc::new(plan.trusts),
         limits: plan.limits,
     }

@@ -8,6 +8,7 @@ mod health;
 mod house;
 mod observed;
 mod openapi;
+mod origin;
 mod protocols;
 mod raw;
 mod slow;
