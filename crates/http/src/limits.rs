@@ -39,6 +39,12 @@ pub(crate) const ACCEPT_BACKOFF_MAX: Duration = Duration::from_secs(1);
 pub(crate) const MAX_ECHO_CHARS: usize = 120;
 /// Characters of a request id that is taken over from the client.
 pub(crate) const MAX_REQUEST_ID_CHARS: usize = 64;
+/// Items of one page of a list, unless the query says otherwise.
+pub const DEFAULT_PAGE_ITEMS: u16 = 50;
+/// The most items of one page of a list.
+pub const MAX_PAGE_ITEMS: u16 = 200;
+/// Characters of a cursor; ours are shorter.
+pub(crate) const MAX_CURSOR_CHARS: usize = 512;
 /// Hops of `X-Forwarded-For` that are looked at, from the nearest on.
 pub(crate) const MAX_FORWARDED_HOPS: usize = 16;
 /// What `Retry-After` says when nothing better is known.

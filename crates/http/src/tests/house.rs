@@ -19,7 +19,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::client::Client;
-use crate::extract::{Json, Path, Query};
+use crate::extract::{Json, JsonOrForm, ListQuery, Media, Page, Path, Query};
 use crate::router::{SharedState, assemble};
 use crate::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Probe, Site,
@@ -190,7 +190,7 @@ pub(super) struct Order {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Page {
+struct Numbered {
     limit: u8,
 }
 
@@ -198,13 +198,15 @@ fn routes(world: Arc<World>) -> Router<SharedState> {
     let held = Arc::clone(&world);
     Router::new()
         .route("/api/test/json", post(|Json(order): Json<Order>| async { Json(order) }))
+        .route("/api/test/form", post(submit))
+        .route("/api/test/list", get(|Query(query): Query<ListQuery>| async { list(query) }))
         .route("/api/test/id/{id}", get(|Path(id): Path<Id>| async move { Json(id) }))
         .route(
             "/api/test/number/{number}",
             get(|Path(number): Path<u8>| async move { Json(number) }),
         )
         .route("/api/test/text/{text}", get(|Path(text): Path<String>| async move { Json(text) }))
-        .route("/api/test/query", get(|Query(page): Query<Page>| async { Json(page) }))
+        .route("/api/test/query", get(|Query(page): Query<Numbered>| async { Json(page) }))
         .route("/api/test/client", get(|Client(address): Client| async move { Json(address) }))
         .route("/api/test/panic", get(panics))
         .route("/api/test/internal", get(fails))
@@ -212,6 +214,20 @@ fn routes(world: Arc<World>) -> Router<SharedState> {
         .route("/api/test/abandoned", get(move || hold(world)))
         .route("/api/test/stuck", get(stuck))
         .route("/api/test/stream", get(stream))
+}
+
+async fn submit(sent: JsonOrForm<Order>) -> Json<(&'static str, Order)> {
+    let kind = match sent.media {
+        Media::Json => "json",
+        Media::Form => "form",
+    };
+    Json((kind, sent.value))
+}
+
+/// One item that says how many were asked for, and the cursor that was given.
+fn list(query: ListQuery) -> Json<Page<usize>> {
+    let next_cursor = query.cursor.map(|cursor| cursor.as_str().to_owned());
+    Json(Page { items: vec![query.limit.items()], next_cursor })
 }
 
 async fn panics() -> Json<()> {

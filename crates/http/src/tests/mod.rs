@@ -4,6 +4,7 @@ mod assets;
 mod bad_input;
 mod client;
 mod errors;
+mod forms;
 mod health;
 mod house;
 mod observed;
