@@ -2,33 +2,56 @@
 
 use axum::extract::Request;
 use axum::http::Uri;
+use mainstay_base::Moment;
 use percent_encoding::percent_decode_str;
 
+use crate::client::Client;
 use crate::code::Code;
 use crate::error::Error;
+use crate::flood::Flood;
 use crate::host;
-use crate::limits::{MAX_HEAD_BYTES, MAX_HEADERS};
+use crate::limits::{Limits, MAX_HEAD_BYTES, MAX_HEADERS};
 use crate::origin::SiteOrigin;
 use crate::surface::Site;
+
+/// Asked by machines at short and steady intervals. Whoever can be kept from seeing that Mainstay is
+/// alive would restart it.
+const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 /// What is known of the site, as far as requests are judged by it.
 pub(crate) struct Gate {
     alone: bool,
     origin: SiteOrigin,
+    /// Alone on a machine, everybody has the same address and nobody is a stranger.
+    flood: Option<Flood>,
 }
 
 impl Gate {
-    pub(crate) fn new(site: &Site) -> Self {
-        Self { alone: site.alone, origin: SiteOrigin::new(site) }
+    pub(crate) fn new(site: &Site, limits: &Limits) -> Self {
+        let flood = if site.alone { None } else { Flood::new(limits) };
+        Self { alone: site.alone, origin: SiteOrigin::new(site), flood }
     }
 
-    /// Refuses too many headers, too large a head, an unfit host, a path that is no text, and what
+    /// Refuses a flood from one address, too many headers, too large a head, an unfit host, a path that is no text, and what
     /// another site has a browser send.
-    pub(crate) fn check(&self, request: &Request) -> Result<(), Error> {
+    pub(crate) fn check(&self, request: &Request, now: Moment) -> Result<(), Error> {
+        self.check_flood(request, now)?;
         check_head(request)?;
         host::check(request, self.alone)?;
         check_path(request.uri().path())?;
         self.origin.check(request)
+    }
+
+    /// First of all, so that what is refused for another reason is counted too.
+    fn check_flood(&self, request: &Request, now: Moment) -> Result<(), Error> {
+        let Some(flood) = &self.flood else { return Ok(()) };
+        if PROBES.contains(&request.uri().path()) {
+            return Ok(());
+        }
+        match request.extensions().get::<Client>() {
+            Some(Client(address)) => flood.check(*address, now),
+            None => Err(Error::internal("the request has no client address")),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! The HTTP surface, in the order in which a request meets it:
-//! `serve` (accepts) → `tls` → `protocol` → `connection` with `guarded` (its clocks) → `entry` with `client` → `router` →
-//! `observe` (one layer: `gate` with `host`, `origin` and `credential`, `request_id`, `flight`, `headers`) → [`extract`] →
-//! `routes` with `probe` → `error` on the way out. Every bound stands in [`limits`], every metric in
-//! [`measure`], every error code in `code`; `surface` is what it is all given.
+//! `serve` (accepts) → `tls` → `protocol` → `connection` with `guarded` (its clocks) → `entry` with
+//! `client` (whose request it is) → `router` → `observe` (one layer: `gate` with `flood`, `host`,
+//! `origin` and `credential`; `request_id`, `flight`, `headers`) → [`extract`] → `routes` with `probe`
+//! → `error` on the way out. Every bound stands in [`limits`], every metric in [`measure`], every
+//! error code in `code`; `surface` is what it is all given.
 //!
 //! Only this crate names axum. It knows no store and no environment: `server` hands it a [`Surface`].
 
@@ -16,6 +17,7 @@ mod entry;
 mod error;
 pub mod extract;
 mod flight;
+mod flood;
 mod gate;
 mod guarded;
 mod headers;

@@ -75,7 +75,7 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let flight = Flight::begin(&self.watch, &self.meter, &request);
-        let refusal = self.watch.gate.check(&request).err();
+        let refusal = self.watch.gate.check(&request, flight.started).err();
         Observed {
             span: flight.span(),
             // Not even started for a refused request.

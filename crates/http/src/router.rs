@@ -68,7 +68,7 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
         clock: Arc::clone(&surface.clock),
         ids: surface.ids.clone(),
         in_flight: measure::in_flight(),
-        gate: Gate::new(&surface.site),
+        gate: Gate::new(&surface.site, &limits),
         // Browsers keep HSTS by host name for every port, so on loopback it would break the
         // machine's other sites.
         headers: headers::template(surface.site.https && !surface.site.alone),

@@ -16,7 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-breaker", &[]),
     ("mainstay-kernel", &["mainstay-base"]),
     ("mainstay-store", &["mainstay-base"]),
-    ("mainstay-http", &["mainstay-base", "mainstay-store"]),
+    ("mainstay-http", &["mainstay-base", "mainstay-kernel", "mainstay-store"]),
     ("mainstay-web", &[]),
     (
         "mainstay",

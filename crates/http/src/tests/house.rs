@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
 use bytes::Bytes;
-use mainstay_base::{Id, IdSource, SystemClock, SystemRng, Timestamp};
+use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
@@ -55,6 +55,7 @@ pub(super) struct Plan {
     pub(super) tls: Option<Tls>,
     pub(super) trusts: fn(IpAddr) -> bool,
     pub(super) grace: Duration,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Default for Plan {
@@ -65,6 +66,7 @@ impl Default for Plan {
             tls: None,
             trusts: |_| false,
             grace: Duration::from_secs(10),
+            clock: Arc::new(SystemClock::new()),
         }
     }
 }
@@ -116,9 +118,9 @@ fn recorder() -> &'static PrometheusHandle {
 
 fn surface(world: &Arc<World>, plan: &Plan) -> Surface {
     let recorder = recorder();
-    let clock = Arc::new(SystemClock::new());
+    let clock = Arc::clone(&plan.clock);
     Surface {
-        ids: IdSource::new(clock.clone(), Arc::new(SystemRng)),
+        ids: IdSource::new(Arc::clone(&clock), Arc::new(SystemRng)),
         clock,
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
         started_at: Timestamp::from_millis(1_794_776_400_007),

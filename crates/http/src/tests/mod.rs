@@ -4,6 +4,7 @@ mod assets;
 mod bad_input;
 mod client;
 mod errors;
+mod flood;
 mod forms;
 mod health;
 mod house;
