@@ -13,7 +13,7 @@ use crate::email::Email;
 use crate::error::AccountsError;
 use crate::limits::SlidingLimits;
 use crate::model::{By, Role};
-use crate::password::{HashingFailed, PasswordGate};
+use crate::password::{HashingFailed, HashingLimits, PasswordGate};
 use crate::record::audit::{self, Deed};
 use crate::seen::{Seen, SeenQueue};
 use crate::token::Pepper;
@@ -30,8 +30,8 @@ pub struct Options {
     pub rng: Arc<dyn Rng>,
     /// The key of every hash.
     pub pepper: Pepper,
-    /// Passwords that are hashed at once.
-    pub hashing_at_once: usize,
+    /// How much hashing there may be at once.
+    pub hashing: HashingLimits,
     /// Who sends mail.
     pub post: Arc<dyn Post>,
 }
@@ -85,10 +85,10 @@ impl Accounts {
     /// # Errors
     /// When Argon2 can't work on this machine.
     pub fn new(options: Options) -> Result<(Self, SeenQueue), HashingFailed> {
-        let Options { db, clock, ids, rng, pepper, hashing_at_once, post } = options;
+        let Options { db, clock, ids, rng, pepper, hashing, post } = options;
         let (seen, queue) = Seen::new();
         let shared = Shared {
-            gate: PasswordGate::new(hashing_at_once, Arc::clone(&rng))?,
+            gate: PasswordGate::new(hashing, Arc::clone(&rng))?,
             cache: SessionCache::new(db.dialect(), Arc::clone(&clock)),
             limits: SlidingLimits::new(db.clone(), Arc::clone(&clock)),
             db,

@@ -41,7 +41,7 @@ pub use model::{
 pub use outcome::{ENDINGS, Ending, describe_metrics};
 pub use own::{MAX_TOKEN_NAME, TokenAsk};
 pub use password::{
-    Busy, HashingFailed, MAX_PASSWORD_CHARACTERS, MAX_WAITING, MIN_PASSWORD_CHARACTERS,
+    Busy, HashingFailed, HashingLimits, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS,
     PasswordError,
 };
 pub use record::access_requests::AccessRequest;

@@ -19,8 +19,6 @@ use tokio::sync::Semaphore;
 pub const MIN_PASSWORD_CHARACTERS: usize = 12;
 /// The longest password, in characters.
 pub const MAX_PASSWORD_CHARACTERS: usize = 256;
-/// Callers that may wait for the gate.
-pub const MAX_WAITING: usize = 256;
 /// How long one waits at most.
 const WAIT_LIMIT: Duration = Duration::from_secs(10);
 const SALT_BYTES: usize = 16;
@@ -28,6 +26,15 @@ const SALT_BYTES: usize = 16;
 const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
+
+/// How much hashing there may be at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HashingLimits {
+    /// Passwords that are hashed at once, each with 19 MiB.
+    pub at_once: usize,
+    /// Callers that may be on their way through the gate; more are told that it is busy.
+    pub waiting: usize,
+}
 
 /// A password that somebody gave.
 #[derive(Clone)]
@@ -74,20 +81,21 @@ pub struct Busy;
 pub(crate) struct PasswordGate {
     permits: Arc<Semaphore>,
     waiting: AtomicUsize,
+    most_waiting: usize,
     rng: Arc<dyn Rng>,
     /// What an unknown account's password is compared with, so that it costs the same time.
     nobody: String,
 }
 
 impl PasswordGate {
-    /// A gate that lets `at_once` through.
-    pub(crate) fn new(at_once: usize, rng: Arc<dyn Rng>) -> Result<Self, HashingFailed> {
+    pub(crate) fn new(limits: HashingLimits, rng: Arc<dyn Rng>) -> Result<Self, HashingFailed> {
         let mut chance = [0_u8; SALT_BYTES * 2];
         rng.fill(&mut chance);
         let (salt, nobody) = chance.split_at(SALT_BYTES);
         Ok(Self {
-            permits: Arc::new(Semaphore::new(at_once.max(1))),
+            permits: Arc::new(Semaphore::new(limits.at_once.max(1))),
             waiting: AtomicUsize::new(0),
+            most_waiting: limits.waiting,
             nobody: hash(nobody, salt)?,
             rng,
         })
@@ -118,7 +126,7 @@ impl PasswordGate {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, GateError> {
-        let queued = Queued::enter(&self.waiting)?;
+        let queued = Queued::enter(&self.waiting, self.most_waiting)?;
         let entering = Arc::clone(&self.permits).acquire_owned();
         let permit = match tokio::time::timeout(WAIT_LIMIT, entering).await {
             Ok(Ok(permit)) => permit,
@@ -160,9 +168,9 @@ pub struct HashingFailed;
 struct Queued<'a>(&'a AtomicUsize);
 
 impl<'a> Queued<'a> {
-    fn enter(waiting: &'a AtomicUsize) -> Result<Self, Busy> {
+    fn enter(waiting: &'a AtomicUsize, most: usize) -> Result<Self, Busy> {
         let queued = Self(waiting);
-        if waiting.fetch_add(1, Ordering::Relaxed) < MAX_WAITING { Ok(queued) } else { Err(Busy) }
+        if waiting.fetch_add(1, Ordering::Relaxed) < most { Ok(queued) } else { Err(Busy) }
     }
 }
 
@@ -192,8 +200,11 @@ mod tests {
     use super::*;
     use mainstay_base::SystemRng;
 
+    const MAX_WAITING: usize = 256;
+
     fn gate(at_once: usize) -> PasswordGate {
-        PasswordGate::new(at_once, Arc::new(SystemRng)).unwrap()
+        let limits = HashingLimits { at_once, waiting: MAX_WAITING };
+        PasswordGate::new(limits, Arc::new(SystemRng)).unwrap()
     }
 
     fn password(text: &str) -> Option<Password> {

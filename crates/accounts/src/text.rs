@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn a_plain_text_is_one_line_that_reads_as_it_stands() {
         assert_eq!(plain::<20>("name", "  Zoë O'Hara ").unwrap().as_str(), "Zoë O'Hara");
-        for raw in ["a\r\nBcc: x", "a\nb", "a\u{202e}b", "a\u{7}b", "\u{2028}a b", ""] {
+        for raw in ["a\r\nBcc: x", "a\nb", "a\u{202e}b", "a\u{7}b", "a\u{2028}b", ""] {
             let refused = plain::<20>("name", raw);
             assert!(
                 matches!(refused, Err(AccountsError::InvalidText { field: "name", .. })),

@@ -2,67 +2,104 @@
 
 use axum::http::StatusCode;
 
-/// What went wrong, in a word that programs can rely on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Code {
-    /// The body ended early or could not be read.
-    BodyUnreadable,
+/// One line for each code, so that none can miss its status, its word or its phrase.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $code:ident: $status:ident, $name:literal, $phrase:literal;)*) => {
+        /// What went wrong, in a word that programs can rely on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Code {
+            $($(#[$doc])* $code,)*
+        }
+
+        impl Code {
+            /// Every code there is.
+            pub const ALL: &'static [Self] = &[$(Self::$code),*];
+
+            const fn entry(self) -> (StatusCode, &'static str, &'static str) {
+                match self {
+                    $(Self::$code => (StatusCode::$status, $name, $phrase),)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
     /// The body is larger than allowed.
-    BodyTooLarge,
+    BodyTooLarge: PAYLOAD_TOO_LARGE, "body_too_large", "The body is too large";
     /// The body came too slowly.
-    BodyTooSlow,
+    BodyTooSlow: REQUEST_TIMEOUT, "body_too_slow", "The body came too slowly";
+    /// The body ended early or could not be read.
+    BodyUnreadable: BAD_REQUEST, "body_unreadable", "The body could not be read";
+    /// Too much of this kind of work is under way.
+    Busy: SERVICE_UNAVAILABLE, "busy", "Mainstay is busy";
+    /// A request that changes something does not come from the site itself.
+    Csrf: FORBIDDEN, "csrf", "The request does not come from this site";
+    /// The caller's role does not reach so far.
+    Forbidden: FORBIDDEN, "forbidden", "Your role does not allow this";
+    /// The form was loaded too long ago, or its timestamp is not ours.
+    FormExpired: BAD_REQUEST, "form_expired", "The form has expired";
     /// The request's line and headers are larger than allowed.
-    HeadTooLarge,
+    HeadTooLarge: REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large", "The head of the request is too large";
     /// Something failed on our side.
-    Internal,
-    /// The body is JSON, but not of the expected shape.
-    InvalidBody,
+    Internal: INTERNAL_SERVER_ERROR, "internal", "Something failed on our side";
+    /// The body can be read, but is not of the expected shape.
+    InvalidBody: BAD_REQUEST, "invalid_body", "The body is not valid";
+    /// The e-mail or the password is wrong.
+    InvalidCredentials: UNAUTHORIZED, "invalid_credentials", "The e-mail or the password is wrong";
+    /// The text is no e-mail address that is taken here.
+    InvalidEmail: BAD_REQUEST, "invalid_email", "The e-mail address is not valid";
     /// `Host` is missing, doubled or unreadable.
-    InvalidHost,
+    InvalidHost: BAD_REQUEST, "invalid_host", "The host is not valid";
+    /// The link's token is unknown, used, revoked or too old.
+    InvalidOrExpiredToken: BAD_REQUEST, "invalid_or_expired_token", "The link is not valid any more";
     /// The path is not readable, or a part of it is not of the expected kind.
-    InvalidPath,
+    InvalidPath: BAD_REQUEST, "invalid_path", "The path is not valid";
     /// The query is not of the expected shape.
-    InvalidQuery,
+    InvalidQuery: BAD_REQUEST, "invalid_query", "The query is not valid";
+    /// The invite was accepted, was revoked or has expired.
+    InviteNotPending: CONFLICT, "invite_not_pending", "The invite is not pending";
+    /// Nobody else could administer Mainstay.
+    LastAdmin: CONFLICT, "last_admin", "This is the last active admin";
     /// The body is not JSON.
-    MalformedJson,
+    MalformedJson: BAD_REQUEST, "malformed_json", "The body is not JSON";
     /// The path exists, but not for this method.
-    MethodNotAllowed,
+    MethodNotAllowed: METHOD_NOT_ALLOWED, "method_not_allowed", "The method is not allowed here";
     /// The metrics are not open to everyone.
-    MetricsNotPublic,
+    MetricsNotPublic: FORBIDDEN, "metrics_not_public", "The metrics are not public";
     /// Nothing is at this path.
-    NotFound,
+    NotFound: NOT_FOUND, "not_found", "There is nothing here";
+    /// More requests came than are allowed in this time.
+    RateLimited: TOO_MANY_REQUESTS, "rate_limited", "There are too many requests";
+    /// The API token's scope does not reach so far.
+    ScopeMissing: FORBIDDEN, "scope_missing", "The token's scope does not allow this";
+    /// An API token can't do this: it needs a person who is signed in.
+    SessionRequired: FORBIDDEN, "session_required", "This needs a session";
+    /// The first account exists already.
+    SetupDone: CONFLICT, "setup_done", "Mainstay is set up already";
     /// The answer took too long.
-    TimedOut,
+    TimedOut: SERVICE_UNAVAILABLE, "timed_out", "The answer took too long";
+    /// Too many sign-ins failed.
+    TooManyAttempts: TOO_MANY_REQUESTS, "too_many_attempts", "There were too many attempts";
     /// More headers than allowed.
-    TooManyHeaders,
+    TooManyHeaders: REQUEST_HEADER_FIELDS_TOO_LARGE, "too_many_headers", "There are too many headers";
+    /// The user has as many API tokens as one may have.
+    TooManyTokens: CONFLICT, "too_many_tokens", "There are too many API tokens";
+    /// The request carries no session and no API token that is valid.
+    Unauthenticated: UNAUTHORIZED, "unauthenticated", "You are not signed in";
     /// `Host` names a site that this is not.
-    UnknownHost,
-    /// The body is of another kind than JSON.
-    UnsupportedMediaType,
+    UnknownHost: MISDIRECTED_REQUEST, "unknown_host", "The host is not known here";
+    /// The body is of another kind than expected.
+    UnsupportedMediaType: UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "The kind of body is not supported";
+    /// The user is disabled.
+    UserDisabled: FORBIDDEN, "user_disabled", "The account is disabled";
+    /// A user with this e-mail exists.
+    UserExists: CONFLICT, "user_exists", "The user exists already";
+    /// The password is shorter or longer than allowed.
+    WeakPassword: BAD_REQUEST, "weak_password", "The password is not accepted";
 }
 
 impl Code {
-    /// Every code there is.
-    pub const ALL: [Self; 17] = [
-        Self::BodyUnreadable,
-        Self::BodyTooLarge,
-        Self::BodyTooSlow,
-        Self::HeadTooLarge,
-        Self::Internal,
-        Self::InvalidBody,
-        Self::InvalidHost,
-        Self::InvalidPath,
-        Self::InvalidQuery,
-        Self::MalformedJson,
-        Self::MethodNotAllowed,
-        Self::MetricsNotPublic,
-        Self::NotFound,
-        Self::TimedOut,
-        Self::TooManyHeaders,
-        Self::UnknownHost,
-        Self::UnsupportedMediaType,
-    ];
-
     /// The code as it stands in the answer.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -76,55 +113,6 @@ impl Code {
     pub(crate) const fn phrase(self) -> &'static str {
         self.entry().2
     }
-
-    const fn entry(self) -> (StatusCode, &'static str, &'static str) {
-        type Status = StatusCode;
-        match self {
-            Self::BodyUnreadable => {
-                (Status::BAD_REQUEST, "body_unreadable", "The body could not be read")
-            }
-            Self::BodyTooLarge => {
-                (Status::PAYLOAD_TOO_LARGE, "body_too_large", "The body is too large")
-            }
-            Self::BodyTooSlow => {
-                (Status::REQUEST_TIMEOUT, "body_too_slow", "The body came too slowly")
-            }
-            Self::HeadTooLarge => (
-                Status::REQUEST_HEADER_FIELDS_TOO_LARGE,
-                "head_too_large",
-                "The head of the request is too large",
-            ),
-            Self::Internal => {
-                (Status::INTERNAL_SERVER_ERROR, "internal", "Something failed on our side")
-            }
-            Self::InvalidBody => (Status::BAD_REQUEST, "invalid_body", "The body is not valid"),
-            Self::InvalidHost => (Status::BAD_REQUEST, "invalid_host", "The host is not valid"),
-            Self::InvalidPath => (Status::BAD_REQUEST, "invalid_path", "The path is not valid"),
-            Self::InvalidQuery => (Status::BAD_REQUEST, "invalid_query", "The query is not valid"),
-            Self::MalformedJson => (Status::BAD_REQUEST, "malformed_json", "The body is not JSON"),
-            Self::MethodNotAllowed => {
-                (Status::METHOD_NOT_ALLOWED, "method_not_allowed", "The method is not allowed here")
-            }
-            Self::MetricsNotPublic => {
-                (Status::FORBIDDEN, "metrics_not_public", "The metrics are not public")
-            }
-            Self::NotFound => (Status::NOT_FOUND, "not_found", "There is nothing here"),
-            Self::TimedOut => {
-                (Status::SERVICE_UNAVAILABLE, "timed_out", "The answer took too long")
-            }
-            Self::TooManyHeaders => (
-                Status::REQUEST_HEADER_FIELDS_TOO_LARGE,
-                "too_many_headers",
-                "There are too many headers",
-            ),
-            Self::UnknownHost => {
-                (Status::MISDIRECTED_REQUEST, "unknown_host", "The host is not known here")
-            }
-            Self::UnsupportedMediaType => {
-                (Status::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "The body must be JSON")
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -135,12 +123,41 @@ mod tests {
     #[test]
     fn every_code_is_one_snake_case_word_of_its_own_with_an_error_status() {
         let mut seen = HashSet::new();
-        for code in Code::ALL {
+        for &code in Code::ALL {
             let name = code.name();
             assert!(seen.insert(name), "{name} is there twice");
             assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
             assert!(code.status().is_client_error() || code.status().is_server_error(), "{name}");
             assert!(!code.phrase().ends_with('.'), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_codes_of_accounts_have_the_agreed_statuses() {
+        for (status, names) in [
+            (
+                400,
+                &["invalid_email", "weak_password", "invalid_or_expired_token", "form_expired"][..],
+            ),
+            (401, &["unauthenticated", "invalid_credentials"]),
+            (403, &["forbidden", "user_disabled", "session_required", "csrf", "scope_missing"]),
+            (
+                409,
+                &[
+                    "user_exists",
+                    "last_admin",
+                    "setup_done",
+                    "invite_not_pending",
+                    "too_many_tokens",
+                ],
+            ),
+            (429, &["too_many_attempts", "rate_limited"]),
+            (503, &["busy"]),
+        ] {
+            for name in names {
+                let code = Code::ALL.iter().find(|code| code.name() == *name);
+                assert_eq!(code.unwrap().status().as_u16(), status, "{name}");
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use crate::client::Peer;
 use crate::entry::Entry;
 use crate::guarded::{Guarded, Pulse, Slow};
 use crate::measure;
@@ -22,6 +24,7 @@ use crate::router::Service;
 /// in flight are answered.
 pub(crate) async fn drive<S>(
     stream: S,
+    peer: IpAddr,
     spoken: Spoken,
     service: &Service,
     protocols: &Protocols,
@@ -32,7 +35,8 @@ pub(crate) async fn drive<S>(
     let pulse = Arc::new(Pulse::default());
     let idle = service.limits.idle_time;
     let io = TokioIo::new(Guarded::new(stream, Arc::clone(&pulse), &service.limits));
-    let entry = Entry { router: service.router.clone(), pulse: Arc::clone(&pulse) };
+    let peer = Peer::new(peer, &service.trusts);
+    let entry = Entry { router: service.router.clone(), pulse: Arc::clone(&pulse), peer };
     let ended = match spoken {
         Spoken::Http1 => {
             attend(protocols.http1.serve_connection(io, entry), &pulse, idle, stop).await

@@ -1,4 +1,4 @@
-//! Where a connection hands its requests to the router, and counts them.
+//! Where a connection hands its requests to the router, says whose they are, and counts them.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -14,12 +14,14 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 
+use crate::client::Peer;
 use crate::guarded::Pulse;
 
 /// Where a connection's requests enter the router.
 pub(crate) struct Entry {
     pub(crate) router: Router,
     pub(crate) pulse: Arc<Pulse>,
+    pub(crate) peer: Peer,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Entry {
@@ -27,7 +29,7 @@ impl hyper::service::Service<Request<Incoming>> for Entry {
     type Error = Infallible;
     type Future = Answer<<Router as tower::Service<Request<Incoming>>>::Future>;
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         if request.version() == Version::HTTP_2 {
             self.pulse.http2.store(true, Ordering::Relaxed);
         }
@@ -39,6 +41,8 @@ impl hyper::service::Service<Request<Incoming>> for Entry {
             request.body().size_hint().exact().is_none_or(|length| length == 0);
         self.pulse.ends_in_empty_line.store(ends_in_empty_line, Ordering::Relaxed);
         let has_body = !request.body().is_end_stream();
+        let client = self.peer.client(request.headers());
+        request.extensions_mut().insert(client);
         let answer = tower::Service::call(&mut self.router.clone(), request);
         Answer { answer, has_body, in_flight: InFlight(Arc::clone(&self.pulse)) }
     }

@@ -34,7 +34,7 @@ pub(crate) struct Flight {
     method: &'static str,
     matched: Option<MatchedPath>,
     quiet: bool,
-    started: Moment,
+    pub(crate) started: Moment,
     landed: bool,
 }
 

@@ -2,15 +2,60 @@
 
 use axum::extract::Request;
 use axum::http::Uri;
+use mainstay_base::Moment;
 use percent_encoding::percent_decode_str;
 
+use crate::client::Client;
 use crate::code::Code;
 use crate::error::Error;
+use crate::flood::Flood;
 use crate::host;
-use crate::limits::{MAX_HEAD_BYTES, MAX_HEADERS};
+use crate::limits::{Limits, MAX_HEAD_BYTES, MAX_HEADERS};
+use crate::origin::SiteOrigin;
+use crate::surface::Site;
 
-/// Refuses too many headers, too large a head, an unfit host, and a path that is no text.
-pub(crate) fn check(request: &Request, alone: bool) -> Result<(), Error> {
+/// Asked by machines at short and steady intervals. Whoever can be kept from seeing that Mainstay is
+/// alive would restart it.
+const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+
+/// What is known of the site, as far as requests are judged by it.
+pub(crate) struct Gate {
+    alone: bool,
+    origin: SiteOrigin,
+    /// Alone on a machine, everybody has the same address and nobody is a stranger.
+    flood: Option<Flood>,
+}
+
+impl Gate {
+    pub(crate) fn new(site: &Site, limits: &Limits) -> Self {
+        let flood = if site.alone { None } else { Flood::new(limits) };
+        Self { alone: site.alone, origin: SiteOrigin::new(site), flood }
+    }
+
+    /// Refuses a flood from one address, too many headers, too large a head, an unfit host, a path that is no text, and what
+    /// another site has a browser send.
+    pub(crate) fn check(&self, request: &Request, now: Moment) -> Result<(), Error> {
+        self.check_flood(request, now)?;
+        check_head(request)?;
+        host::check(request, self.alone)?;
+        check_path(request.uri().path())?;
+        self.origin.check(request)
+    }
+
+    /// First of all, so that what is refused for another reason is counted too.
+    fn check_flood(&self, request: &Request, now: Moment) -> Result<(), Error> {
+        let Some(flood) = &self.flood else { return Ok(()) };
+        if PROBES.contains(&request.uri().path()) {
+            return Ok(());
+        }
+        match request.extensions().get::<Client>() {
+            Some(Client(address)) => flood.check(*address, now),
+            None => Err(Error::internal("the request has no client address")),
+        }
+    }
+}
+
+fn check_head(request: &Request) -> Result<(), Error> {
     // HTTP/1 connections stop at this number while reading; HTTP/2 limits only the bytes.
     if request.headers().len() > MAX_HEADERS {
         let detail = format!("A request may have {MAX_HEADERS} headers. Send fewer.");
@@ -23,8 +68,7 @@ pub(crate) fn check(request: &Request, alone: bool) -> Result<(), Error> {
         );
         return Err(Error::new(Code::HeadTooLarge, detail));
     }
-    host::check(request, alone)?;
-    check_path(request.uri().path())
+    Ok(())
 }
 
 fn head_bytes(request: &Request) -> usize {
@@ -76,12 +120,12 @@ mod tests {
         for target in ["/healthz", "/a?b=c", "http://localhost/healthz"] {
             let rest = "GET".len() + target.len() + "hostlocalhostx-large".len();
             let largest = MAX_HEAD_BYTES - rest;
-            assert!(check(&request(target, largest), true).is_ok(), "{target}");
-            let code = check(&request(target, largest + 1), true).err().map(|error| error.code());
+            assert!(check_head(&request(target, largest)).is_ok(), "{target}");
+            let code = check_head(&request(target, largest + 1)).err().map(|error| error.code());
             assert_eq!(code, Some(Code::HeadTooLarge), "{target}");
         }
         let target = format!("/{}", "x".repeat(65_000));
-        let code = check(&request(&target, 1000), true).err().map(|error| error.code());
+        let code = check_head(&request(&target, 1000)).err().map(|error| error.code());
         assert_eq!(code, Some(Code::HeadTooLarge), "the target counts too");
     }
 

@@ -39,6 +39,16 @@ pub(crate) const ACCEPT_BACKOFF_MAX: Duration = Duration::from_secs(1);
 pub(crate) const MAX_ECHO_CHARS: usize = 120;
 /// Characters of a request id that is taken over from the client.
 pub(crate) const MAX_REQUEST_ID_CHARS: usize = 64;
+/// Items of one page of a list, unless the query says otherwise.
+pub const DEFAULT_PAGE_ITEMS: u16 = 50;
+/// The most items of one page of a list.
+pub const MAX_PAGE_ITEMS: u16 = 200;
+/// Characters of a cursor; ours are shorter.
+pub(crate) const MAX_CURSOR_CHARS: usize = 512;
+/// Addresses whose requests are counted at once: a fixed table of half a megabyte.
+pub(crate) const MAX_ADDRESSES: usize = 16 * 1024;
+/// Hops of `X-Forwarded-For` that are looked at, from the nearest on.
+pub(crate) const MAX_FORWARDED_HOPS: usize = 16;
 /// What `Retry-After` says when nothing better is known.
 pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(5);
 
@@ -62,6 +72,11 @@ pub struct Limits {
     pub stall_time: Duration,
     /// Connections at once; beyond it new ones wait in the listener's queue.
     pub connections: usize,
+    /// Requests in a second that one address may send in the long run. When this or the burst is
+    /// zero, or Mainstay is alone, nobody is counted; the probes never are.
+    pub address_rate: u32,
+    /// Requests that one address may send at once.
+    pub address_burst: u32,
     /// One look at the system's health.
     pub probe_time: Duration,
     /// How long one look at the system's health answers for all who ask.
@@ -79,6 +94,8 @@ impl Default for Limits {
             idle_time: Duration::from_secs(75),
             stall_time: Duration::from_secs(30),
             connections: 10_000,
+            address_rate: 100,
+            address_burst: 1_000,
             probe_time: Duration::from_secs(2),
             probe_age: Duration::from_secs(1),
         }

@@ -26,7 +26,7 @@ use tracing::Span;
 use crate::code::Code;
 use crate::error::Error;
 use crate::flight::{Flight, RouteLabel};
-use crate::gate;
+use crate::gate::Gate;
 use crate::headers::dress;
 use crate::measure::{self, Meter};
 use crate::request_id;
@@ -36,7 +36,7 @@ pub(crate) struct Watch {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: IdSource,
     pub(crate) in_flight: Gauge,
-    pub(crate) alone: bool,
+    pub(crate) gate: Gate,
     pub(crate) headers: HeaderMap,
     pub(crate) request_time: Duration,
 }
@@ -75,7 +75,7 @@ where
 
     fn call(&mut self, request: Request) -> Self::Future {
         let flight = Flight::begin(&self.watch, &self.meter, &request);
-        let refusal = gate::check(&request, self.watch.alone).err();
+        let refusal = self.watch.gate.check(&request, flight.started).err();
         Observed {
             span: flight.span(),
             // Not even started for a refused request.

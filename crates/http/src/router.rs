@@ -8,6 +8,8 @@ use axum::extract::FromRef;
 use bytes::Bytes;
 use mainstay_base::{Clock, Timestamp};
 
+use crate::client::Trusts;
+use crate::gate::Gate;
 use crate::limits::Limits;
 use crate::observe::{ObserveLayer, Watch};
 use crate::probe::SharedProbe;
@@ -19,6 +21,7 @@ use crate::{headers, measure, openapi, routes};
 pub struct Service {
     pub(crate) router: Router,
     pub(crate) limits: Limits,
+    pub(crate) trusts: Trusts,
 }
 
 impl fmt::Debug for Service {
@@ -60,11 +63,12 @@ pub fn service(surface: Surface) -> Service {
 pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
     let (router, document) = routes::documented().split_for_parts();
     let limits = surface.limits;
+    let trusts = Arc::clone(&surface.trusts);
     let watch = Arc::new(Watch {
         clock: Arc::clone(&surface.clock),
         ids: surface.ids.clone(),
         in_flight: measure::in_flight(),
-        alone: surface.site.alone,
+        gate: Gate::new(&surface.site, &limits),
         // Browsers keep HSTS by host name for every port, so on loopback it would break the
         // machine's other sites.
         headers: headers::template(surface.site.https && !surface.site.alone),
@@ -77,12 +81,11 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
         .method_not_allowed_fallback(routes::assets::method_not_allowed)
         .layer(ObserveLayer(watch))
         .with_state(state(surface, openapi::text(&document)));
-    Service { router, limits }
+    Service { router, limits, trusts }
 }
 
 fn state(surface: Surface, openapi: String) -> SharedState {
-    let Surface { clock, ids: _, build, started_at, probe, assets, metrics, site, limits } =
-        surface;
+    let Surface { clock, build, started_at, probe, assets, metrics, site, limits, .. } = surface;
     let shared_probe = SharedProbe::new(Arc::clone(&probe), Arc::clone(&clock), &limits);
     let openapi = openapi.into();
     Arc::new(State {

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,8 +58,8 @@ pub async fn serve(
         tokio::select! {
             biased;
             () = &mut stop => break,
-            (slot, stream) = accepted => {
-                open.spawn(Arc::clone(&host).welcome(stream, slot));
+            (slot, (stream, peer)) = accepted => {
+                open.spawn(Arc::clone(&host).welcome(stream, peer.ip(), slot));
                 while open.try_join_next().is_some() {}
             }
         }
@@ -89,11 +90,11 @@ async fn slot(slots: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
 
 /// The next connection. A failure never ends the loop: when descriptors run out it waits, longer
 /// each time, until some are free again.
-async fn accept(listener: &TcpListener) -> TcpStream {
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     let mut wait = ACCEPT_BACKOFF_MIN;
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => return stream,
+            Ok(accepted) => return accepted,
             Err(error) if is_of_the_client(&error) => measure::connection_failed("hung_up"),
             Err(error) => {
                 measure::connection_failed("accept");
@@ -121,7 +122,12 @@ struct Host {
 }
 
 impl Host {
-    async fn welcome(self: Arc<Self>, stream: TcpStream, slot: Option<OwnedSemaphorePermit>) {
+    async fn welcome(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: IpAddr,
+        slot: Option<OwnedSemaphorePermit>,
+    ) {
         let _counted = Counted::new(&self.connections);
         // Answers are written whole, so waiting for more bytes only delays them. A socket that
         // refuses this works without it.
@@ -131,14 +137,14 @@ impl Host {
             None => {
                 let first = timeout(limits.head_time, hear(&stream));
                 if let Some(spoken) = self.begin(first, "slow_head", "hung_up").await {
-                    self.drive(stream, spoken).await;
+                    self.drive(stream, peer, spoken).await;
                 }
             }
             Some(tls) => {
                 let first = timeout(limits.handshake_time, tls.accept(stream));
                 if let Some(stream) = self.begin(first, "slow_handshake", "handshake").await {
                     let spoken = Tls::spoken(&stream);
-                    self.drive(stream, spoken).await;
+                    self.drive(stream, peer, spoken).await;
                 }
             }
         }
@@ -167,11 +173,12 @@ impl Host {
         None
     }
 
-    async fn drive<S>(&self, stream: S, spoken: Spoken)
+    async fn drive<S>(&self, stream: S, peer: IpAddr, spoken: Spoken)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        connection::drive(stream, spoken, &self.service, &self.protocols, &self.stopping).await;
+        let (service, protocols) = (&self.service, &self.protocols);
+        connection::drive(stream, peer, spoken, service, protocols, &self.stopping).await;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct Surface {
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
     /// Where it is reached from.
     pub site: Site,
+    /// Which addresses are proxies whose `X-Forwarded-For` is believed.
+    pub trusts: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
     /// The bounds.
     pub limits: Limits,
 }
@@ -55,12 +58,14 @@ pub struct BuildInfo {
 }
 
 /// Where the site is reached from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Site {
     /// It listens on loopback, without a public URL and without a trusted proxy.
     pub alone: bool,
     /// Browsers reach it by HTTPS, through its own TLS or that of its public URL.
     pub https: bool,
+    /// Its public URL, as an origin such as `https://mainstay.example.com`.
+    pub origin: Option<String>,
     /// The metrics are open to everyone.
     pub metrics_public: bool,
 }

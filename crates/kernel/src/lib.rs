@@ -1,7 +1,8 @@
 //! The pure guards in front of an outside call, in the order a caller passes them: [`due`] says who
 //! is to be called, by the rules of [`interval`] → [`host_slots`] how many at once, by [`host_key`] →
 //! [`flight`] makes one request of many → [`backoff`] says how long to wait after a failure.
-//! [`limit`] is what a bound must be.
+//! [`throttle`] stands in front of our own door: how often somebody may come. [`limit`] is what a
+//! bound must be.
 //!
 //! Nothing here waits, reads a clock, draws a random number or touches the outside: `now` and
 //! chance are arguments. So the rules can be tested against plain models, and a caller may keep
@@ -73,6 +74,23 @@
 //! backoff.reset();
 //! assert_eq!(backoff.attempt(), 0);
 //! ```
+//!
+//! # How often somebody may come
+//!
+//! ```
+//! use mainstay_base::Moment;
+//! use mainstay_kernel::{Rate, Throttle};
+//! use std::time::Duration;
+//!
+//! let rate = Rate::new(10, Duration::from_secs(1), 2)?;
+//! let now = Moment::from_origin(Duration::from_secs(60));
+//! let mut throttle = Throttle::default();
+//! assert!(throttle.admit(&rate, now).is_ok());
+//! assert!(throttle.admit(&rate, now).is_ok());
+//! let refused = throttle.admit(&rate, now).unwrap_err();
+//! assert_eq!(refused.retry_after, Duration::from_millis(100));
+//! # Ok::<(), mainstay_kernel::ZeroLimit>(())
+//! ```
 
 pub mod backoff;
 pub mod due;
@@ -81,6 +99,7 @@ pub mod host_key;
 pub mod host_slots;
 pub mod interval;
 pub mod limit;
+pub mod throttle;
 
 pub use backoff::{Backoff, BackoffError, BackoffPolicy};
 pub use due::{Due, DueSchedule, ScheduleFull};
@@ -94,3 +113,4 @@ pub use host_slots::{
 };
 pub use interval::{next_due_after, spread};
 pub use limit::ZeroLimit;
+pub use throttle::{Rate, Throttle, Throttled};

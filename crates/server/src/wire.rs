@@ -1,6 +1,7 @@
 //! Joins the rooms: what `http` asks for is answered by `store`, `web` and the process itself.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +57,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         assets: Arc::new(Dashboard),
         metrics,
         site: site(config),
+        trusts: trusts(config),
         limits,
     }
 }
@@ -67,7 +69,18 @@ pub(crate) fn is_https(config: &Config) -> bool {
 }
 
 fn site(config: &Config) -> Site {
-    Site { alone: config.alone(), https: is_https(config), metrics_public: config.metrics.public }
+    Site {
+        alone: config.alone(),
+        https: is_https(config),
+        origin: config.http.public_url.as_ref().map(|url| url.as_str().to_owned()),
+        metrics_public: config.metrics.public,
+    }
+}
+
+/// Whose `X-Forwarded-For` is believed.
+fn trusts(config: &Config) -> Arc<dyn Fn(IpAddr) -> bool + Send + Sync> {
+    let proxies = config.http.trusted_proxies.clone();
+    Arc::new(move |address| proxies.iter().any(|proxy| proxy.contains(address)))
 }
 
 /// The embedded dashboard.

@@ -75,8 +75,8 @@ const ADMINS: Sql = Sql::same(
 /// Whoever makes the first user, or takes an admin away, does so one after the other.
 const ALONE: Sql = Sql::pair(
     "accounts.alone_with_users",
-    "SELECT singleton FROM installation WHERE singleton = 1",
-    "SELECT singleton FROM installation WHERE singleton = 1 FOR UPDATE",
+    "SELECT 'SQLite has one writer' AS held",
+    "SELECT pg_advisory_xact_lock(5177260402)::text AS held",
 );
 
 fn read(row: &Row) -> Result<Kept, AccountsError> {

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use mainstay_accounts::{
-    Accounts, Caller, Email, InviteAsk, Options, PageAsk, Pepper, Post, Role, SeenQueue, SignedIn,
-    Source,
+    Accounts, Caller, Email, HashingLimits, InviteAsk, Options, PageAsk, Pepper, Post, Role,
+    SeenQueue, SignedIn, Source,
 };
 use mainstay_base::{Clock, Id, IdSource, SystemRng};
 use mainstay_store::{Db, Row, Sql, Value, migrate};
@@ -51,6 +51,14 @@ impl House {
     }
 
     pub(crate) async fn with_pepper(database: &TestDatabase, pepper: &str) -> Self {
+        Self::with(database, pepper, HashingLimits { at_once: 2, waiting: 256 }).await
+    }
+
+    pub(crate) async fn with(
+        database: &TestDatabase,
+        pepper: &str,
+        hashing: HashingLimits,
+    ) -> Self {
         let clock = Arc::new(FakeClock::new());
         let shared = Arc::clone(&clock) as Arc<dyn Clock>;
         let db = database.open_with(Arc::clone(&shared), |_| {}).await;
@@ -62,7 +70,7 @@ impl House {
             clock: shared,
             rng: Arc::new(SystemRng),
             pepper: Pepper::new(pepper).unwrap(),
-            hashing_at_once: 2,
+            hashing,
             post: Arc::clone(&post) as Arc<dyn Post>,
         };
         let (accounts, seen) = Accounts::new(options).unwrap();

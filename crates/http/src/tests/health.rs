@@ -79,7 +79,7 @@ async fn metrics_are_open_when_alone_or_public() {
     for (alone, metrics_public, status) in
         [(true, false, 200), (false, true, 200), (true, true, 200), (false, false, 403)]
     {
-        let site = Site { alone, https: false, metrics_public };
+        let site = Site { alone, https: false, origin: None, metrics_public };
         let house = House::build(Plan { site, ..Plan::default() }).await;
         let answer = get(house.address, "/metrics").await;
         assert_eq!(answer.status, status, "{alone} {metrics_public}");

@@ -1,7 +1,7 @@
 //! A surface on a port of its own, with routes that only tests have.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,14 +11,15 @@ use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
 use bytes::Bytes;
-use mainstay_base::{Id, IdSource, SystemClock, SystemRng, Timestamp};
+use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::extract::{Json, Path, Query};
+use crate::client::Client;
+use crate::extract::{Json, JsonOrForm, ListQuery, Media, Page, Path, Query};
 use crate::router::{SharedState, assemble};
 use crate::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Probe, Site,
@@ -52,16 +53,20 @@ pub(super) struct Plan {
     pub(super) limits: Limits,
     pub(super) site: Site,
     pub(super) tls: Option<Tls>,
+    pub(super) trusts: fn(IpAddr) -> bool,
     pub(super) grace: Duration,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Default for Plan {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
-            site: Site { alone: true, https: false, metrics_public: false },
+            site: Site { alone: true, https: false, origin: None, metrics_public: false },
             tls: None,
+            trusts: |_| false,
             grace: Duration::from_secs(10),
+            clock: Arc::new(SystemClock::new()),
         }
     }
 }
@@ -79,9 +84,8 @@ impl House {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let world = Arc::new(World::default());
-        let recorder = recorder();
-        let service =
-            assemble(surface(&world, plan.limits, plan.site, recorder), routes(Arc::clone(&world)));
+        let surface = surface(&world, &plan);
+        let service = assemble(surface, routes(Arc::clone(&world)));
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
@@ -112,23 +116,20 @@ fn recorder() -> &'static PrometheusHandle {
     })
 }
 
-fn surface(
-    world: &Arc<World>,
-    limits: Limits,
-    site: Site,
-    recorder: &'static PrometheusHandle,
-) -> Surface {
-    let clock = Arc::new(SystemClock::new());
+fn surface(world: &Arc<World>, plan: &Plan) -> Surface {
+    let recorder = recorder();
+    let clock = Arc::clone(&plan.clock);
     Surface {
-        ids: IdSource::new(clock.clone(), Arc::new(SystemRng)),
+        ids: IdSource::new(Arc::clone(&clock), Arc::new(SystemRng)),
         clock,
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
         started_at: Timestamp::from_millis(1_794_776_400_007),
         probe: Arc::new(Witness(Arc::clone(world))),
         assets: Arc::new(Files),
         metrics: Arc::new(|| recorder.render()),
-        site,
-        limits,
+        site: plan.site.clone(),
+        trusts: Arc::new(plan.trusts),
+        limits: plan.limits,
     }
 }
 
@@ -191,7 +192,7 @@ pub(super) struct Order {
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Page {
+struct Numbered {
     limit: u8,
 }
 
@@ -199,19 +200,36 @@ fn routes(world: Arc<World>) -> Router<SharedState> {
     let held = Arc::clone(&world);
     Router::new()
         .route("/api/test/json", post(|Json(order): Json<Order>| async { Json(order) }))
+        .route("/api/test/form", post(submit))
+        .route("/api/test/list", get(|Query(query): Query<ListQuery>| async { list(query) }))
         .route("/api/test/id/{id}", get(|Path(id): Path<Id>| async move { Json(id) }))
         .route(
             "/api/test/number/{number}",
             get(|Path(number): Path<u8>| async move { Json(number) }),
         )
         .route("/api/test/text/{text}", get(|Path(text): Path<String>| async move { Json(text) }))
-        .route("/api/test/query", get(|Query(page): Query<Page>| async { Json(page) }))
+        .route("/api/test/query", get(|Query(page): Query<Numbered>| async { Json(page) }))
+        .route("/api/test/client", get(|Client(address): Client| async move { Json(address) }))
         .route("/api/test/panic", get(panics))
         .route("/api/test/internal", get(fails))
         .route("/api/test/held", get(move || hold(held)))
         .route("/api/test/abandoned", get(move || hold(world)))
         .route("/api/test/stuck", get(stuck))
         .route("/api/test/stream", get(stream))
+}
+
+async fn submit(sent: JsonOrForm<Order>) -> Json<(&'static str, Order)> {
+    let kind = match sent.media {
+        Media::Json => "json",
+        Media::Form => "form",
+    };
+    Json((kind, sent.value))
+}
+
+/// One item that says how many were asked for, and the cursor that was given.
+fn list(query: ListQuery) -> Json<Page<usize>> {
+    let next_cursor = query.cursor.map(|cursor| cursor.as_str().to_owned());
+    Json(Page { items: vec![query.limit.items()], next_cursor })
 }
 
 async fn panics() -> Json<()> {

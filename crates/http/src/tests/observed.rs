@@ -172,7 +172,7 @@ async fn every_metric_has_its_help_and_its_buckets() {
 
 #[tokio::test]
 async fn metrics_of_a_site_for_others_name_no_host() {
-    let site = Site { alone: false, https: false, metrics_public: true };
+    let site = Site { alone: false, https: false, origin: None, metrics_public: true };
     let house = House::build(Plan { site, ..Plan::default() }).await;
     let text = "GET /api/nothing HTTP/1.1\r\nHost: inner.example\r\nConnection: close\r\n\r\n";
     let answer = Answer::parse(&exchange(house.address, text.as_bytes()).await);

@@ -5,3 +5,4 @@ mod backoff;
 mod due;
 mod flight;
 mod host_slots;
+mod throttle;
