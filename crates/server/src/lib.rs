@@ -1,7 +1,7 @@
 //! The `mainstay` program: [`cli`] → [`config`] → [`telemetry`] → a command → [`exit`].
 //!
-//! `serve` binds (`listen`), opens the data (`data`), joins the rooms (`wire`), watches itself
-//! (`metrics`, `saturation`) and ends by [`shutdown`].
+//! `serve` binds (`listen`), opens the data (`data`) and the accounts on it (`room` with `pepper`), joins
+//! the rooms (`wire`), watches itself (`metrics`, `saturation`) and ends by [`shutdown`].
 //!
 //! A library, so that tests reach its parts; the binary only calls [`run`].
 
@@ -12,6 +12,8 @@ pub mod exit;
 mod listen;
 mod metrics;
 pub mod output;
+mod pepper;
+mod room;
 mod runtime;
 mod saturation;
 pub mod shutdown;
@@ -45,6 +47,9 @@ fn execute(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Serve(serve) if serve.print_config => print_config(serve.source()),
         Command::Serve(serve) => with_config(serve.source(), cli::serve::run),
+        Command::Admin(admin) => {
+            with_config(admin.source(), |config| cli::admin::run(&admin.action, config))
+        }
         Command::Migrate(migrate) => {
             with_config(migrate.source(), |config| cli::migrate::run(&migrate.action, config))
         }

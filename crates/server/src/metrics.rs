@@ -42,6 +42,7 @@ impl Recorder {
         process.describe();
         mainstay_http::measure::describe();
         mainstay_store::describe_metrics();
+        mainstay_accounts::describe_metrics();
         saturation::describe();
         lines::describe();
         describe_gauge!(BUILD_INFO, "Always 1; the labels tell which Mainstay this is.");

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource};
 use mainstay_http::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Probe, Site, Surface, SystemCheck,
@@ -31,13 +32,16 @@ pub(crate) struct Parts {
     pub(crate) schema_version: i64,
     pub(crate) recorder: Recorder,
     pub(crate) pulse: Arc<Pulse>,
+    pub(crate) accounts: Accounts,
 }
 
 /// Everything that the HTTP surface answers from.
 pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
-    let Parts { clock, ids, db, schema_version, recorder, pulse } = parts;
+    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts: _ } = parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
+        address_rate: config.http.address_rate,
+        address_burst: config.http.address_burst,
         ..Limits::default()
     };
     let metrics = recorder.renderer({

@@ -1,5 +1,6 @@
 //! The command line: one file for each command. Without a command, Mainstay serves.
 
+pub mod admin;
 pub mod backup;
 pub mod data;
 pub mod migrate;
@@ -14,6 +15,7 @@ Examples:
   mainstay                                  Serve on 127.0.0.1:7373, data in ./mainstay-data
   mainstay --listen 0.0.0.0:7373            Serve on every network
   mainstay --print-config                   Show the effective configuration
+  mainstay admin create --email ada@example.com --password-stdin
   mainstay migrate status                   Show which migrations are applied
 
 Exit codes: 0 fine, 1 a check failed, 2 wrong use or environment.";
@@ -40,6 +42,8 @@ pub struct Cli {
 pub enum Command {
     /// Serve the dashboard and the API (the default)
     Serve(serve::Serve),
+    /// Make an admin, bring one back, or change the pepper
+    Admin(admin::Admin),
     /// Bring the database's schema up or down, or show where it stands
     Migrate(migrate::Migrate),
     /// Copy the SQLite database to a file, also while serving

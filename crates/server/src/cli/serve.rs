@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
+use mainstay_accounts::{Accounts, NoPost, SeenQueue};
 use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
 use mainstay_http::Tls;
 use mainstay_store::{Db, installation, migrate};
@@ -16,7 +17,7 @@ use crate::exit::Exit;
 use crate::metrics::Recorder;
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
-use crate::{data, listen, runtime, shutdown};
+use crate::{data, listen, room, runtime, shutdown};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,14 +85,23 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
         tracing::info!("stopped before the database was open");
         return Ok(Exit::Fine);
     };
-    let (db, parts) = opened?;
+    let (db, parts, queue) = opened?;
+    let accounts = parts.accounts.clone();
+    let cleaning = tokio::spawn(mainstay_accounts::engine::run(
+        accounts.clone(),
+        queue,
+        config.accounts.audit_kept,
+        stop.clone(),
+    ));
     let pulse = Arc::clone(&parts.pulse);
     let beating = tokio::spawn({
         let stop = stop.clone();
         async move { pulse.beat(stop, || recorder.upkeep()).await }
     });
     let service = mainstay_http::service(wire::surface(config, parts));
-    announce(config, listener.local_addr().context("the bound address can't be read")?);
+    let bound = listener.local_addr().context("the bound address can't be read")?;
+    announce(config, bound);
+    announce_setup(config, bound, &accounts).await?;
     let drained = mainstay_http::serve(
         listener,
         tls,
@@ -101,8 +111,9 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     )
     .await;
     stop.cancel();
-    // A pulse that panicked has been logged, and there is nothing left to beat for.
+    // A task that panicked has been logged, and there is nothing left to do for it.
     let _ = beating.await;
+    let _ = cleaning.await;
     db.close().await;
     tracing::info!(open = drained.open, cut = drained.cut, "stopped");
     Ok(Exit::Fine)
@@ -113,7 +124,7 @@ async fn open(
     config: &Config,
     clock: Arc<dyn Clock>,
     recorder: Recorder,
-) -> anyhow::Result<(Db, Parts)> {
+) -> anyhow::Result<(Db, Parts, SeenQueue)> {
     let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
     // It can wait for the server, or for another instance that migrates.
     tracing::info!("opening the database");
@@ -127,10 +138,28 @@ async fn open(
         installation = %installation.id,
         "database open"
     );
+    let (accounts, queue) = room::open(config, db.clone(), Arc::clone(&clock), Arc::new(NoPost))?;
+    room::check_pepper(&accounts).await?;
     let pulse = Pulse::new(Arc::clone(&clock));
     let schema_version = moved.version;
-    let parts = Parts { clock, ids, db: db.clone(), schema_version, recorder, pulse };
-    Ok((db, parts))
+    let parts = Parts { clock, ids, db: db.clone(), schema_version, recorder, pulse, accounts };
+    Ok((db, parts, queue))
+}
+
+/// As long as nobody has an account, the log is the only place that says how to make one.
+async fn announce_setup(
+    config: &Config,
+    bound: SocketAddr,
+    accounts: &Accounts,
+) -> anyhow::Result<()> {
+    if let Some(token) = accounts.setup_token().await? {
+        let site = listen::site_address(config, bound);
+        tracing::info!(
+            "there is no account yet; make the first one within a day at {site}/setup#{}",
+            token.reveal()
+        );
+    }
+    Ok(())
 }
 
 fn announce(config: &Config, bound: SocketAddr) {

@@ -55,6 +55,28 @@ pub const MAX_CONNECTIONS: Setting = Setting {
     help: "Most connections that are open at once, 1 to 65535",
 };
 
+/// Requests of one client's address in a second.
+pub const ADDRESS_RATE: Setting = Setting {
+    key: "http.address_rate",
+    variables: &["MAINSTAY_ADDRESS_RATE"],
+    flag: None,
+    kind: Kind::Integer,
+    fallback: Fallback::Fixed("100"),
+    mask: None,
+    help: "Requests that one address may make in a second, over time; 0 sets no limit",
+};
+
+/// Requests of one client's address at once.
+pub const ADDRESS_BURST: Setting = Setting {
+    key: "http.address_burst",
+    variables: &["MAINSTAY_ADDRESS_BURST"],
+    flag: None,
+    kind: Kind::Integer,
+    fallback: Fallback::Fixed("1000"),
+    mask: None,
+    help: "Requests that one address may make at once after a pause; 0 sets no limit",
+};
+
 /// The most trusted proxies that can be named.
 pub const MAX_TRUSTED_PROXIES: usize = 64;
 
@@ -72,6 +94,10 @@ pub struct HttpConfig {
     pub trusted_proxies: Vec<Network>,
     /// The most connections that are open at once.
     pub max_connections: u32,
+    /// Requests of one address in a second.
+    pub address_rate: u32,
+    /// Requests of one address at once.
+    pub address_burst: u32,
 }
 
 /// A host and a port. Printed, it is what a listener binds to.
@@ -141,11 +167,15 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<HttpConfig> {
     let public_url = reader.optional(&PUBLIC_URL, |text| public_origin(text).map(PublicUrl));
     let trusted_proxies = reader.optional(&TRUSTED_PROXIES, networks);
     let max_connections = reader.required(&MAX_CONNECTIONS, |text| number(text, 1..=65_535));
+    let address_rate = reader.required(&ADDRESS_RATE, |text| number(text, 0..=1_000_000));
+    let address_burst = reader.required(&ADDRESS_BURST, |text| number(text, 0..=1_000_000));
     Some(HttpConfig {
         listen: listen?,
         public_url: public_url?,
         trusted_proxies: trusted_proxies?.unwrap_or_default(),
         max_connections: max_connections?,
+        address_rate: address_rate?,
+        address_burst: address_burst?,
     })
 }
 

@@ -1,6 +1,7 @@
 //! The configuration: [`setting`] (what there is) → [`environment`], [`file`](mod@file) → [`layers`] (who
 //! wins) → [`reader`] and one file per concern (typed values) → [`print`](mod@print).
 
+pub mod accounts;
 mod address;
 pub mod data;
 pub mod database;
@@ -22,6 +23,7 @@ pub mod tls;
 
 use std::path::PathBuf;
 
+pub use accounts::AccountsConfig;
 pub use database::{DatabaseConfig, DatabaseKind};
 pub use http::{HttpConfig, ListenAddress, PublicUrl};
 pub use layers::{Flags, Input, Layers};
@@ -40,6 +42,8 @@ use reader::Reader;
 pub struct Config {
     /// The folder for everything that Mainstay keeps.
     pub data_dir: PathBuf,
+    /// What protects accounts.
+    pub accounts: AccountsConfig,
     /// The database.
     pub database: DatabaseConfig,
     /// The address that Mainstay listens on, and how it is reached.
@@ -92,6 +96,7 @@ pub fn load(input: Input) -> Result<Loaded, ConfigError> {
 
 fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let data_dir = data::read(reader);
+    let accounts = accounts::read(reader);
     let database = database::read(reader);
     let http = http::read(reader);
     let tls = tls::read(reader);
@@ -100,6 +105,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let telemetry = telemetry::read(reader);
     Some(Config {
         data_dir: data_dir?,
+        accounts: accounts?,
         database: database?,
         http: http?,
         tls: tls?,

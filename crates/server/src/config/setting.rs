@@ -1,7 +1,7 @@
 //! What can be set, in one list: it drives reading, unknown names, `--print-config` and the guide.
 
 use super::layers::Layers;
-use super::{data, database, http, log, metrics, telemetry, tls};
+use super::{accounts, data, database, http, log, metrics, telemetry, tls};
 
 /// One thing that can be set, with every name it goes by.
 #[derive(Debug)]
@@ -54,9 +54,13 @@ pub enum Fallback {
 
 /// Every setting, sorted by key.
 pub const SETTINGS: &[&Setting] = &[
+    &accounts::AUDIT_DAYS,
+    &accounts::PEPPER,
     &data::DATA_DIR,
     &database::CONNECTIONS,
     &database::URL,
+    &http::ADDRESS_BURST,
+    &http::ADDRESS_RATE,
     &http::LISTEN,
     &http::MAX_CONNECTIONS,
     &http::PUBLIC_URL,
