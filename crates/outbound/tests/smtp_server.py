@@ -76,6 +76,7 @@ def protocol(options, context):
 
 async def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="this port instead of a free one")
     parser.add_argument("--refuse", action="store_true", help="refuse every recipient with 550")
     parser.add_argument("--put-off", type=int, default=0, help="answer so many times with 451")
     parser.add_argument("--hang", action="store_true", help="never answer to a recipient")
@@ -91,7 +92,10 @@ async def main():
         context.load_cert_chain(options.certificate)
     loop = asyncio.get_running_loop()
     server = await loop.create_server(
-        protocol(options, context), "127.0.0.1", 0, ssl=context if options.implicit else None
+        protocol(options, context),
+        "127.0.0.1",
+        options.port,
+        ssl=context if options.implicit else None,
     )
     tell(event="ready", port=server.sockets[0].getsockname()[1])
     await loop.run_in_executor(None, sys.stdin.read)

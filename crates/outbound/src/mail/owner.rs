@@ -79,16 +79,25 @@ impl<T: Transport> Owner<T> {
 
     /// The next mail to try; none when it is time to stop, or when nobody can send any more.
     async fn next(&mut self, stop: &CancellationToken) -> Option<Job> {
-        let due = self.earliest();
-        let wait = due.map(|(_, due)| due.since(self.clock.moment()));
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => None,
-            () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
-                due.map(|(at, _)| self.waiting.swap_remove(at).1)
+        loop {
+            let earliest = self.earliest();
+            let wait = earliest.map(|(_, due)| due.since(self.clock.moment()));
+            let nothing_comes = self.receiver.is_closed() && self.receiver.is_empty();
+            if nothing_comes && wait.is_none() {
+                return None;
             }
-            Some(job) = self.receiver.recv() => Some(job),
-            else => None,
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return None,
+                () = tokio::time::sleep(wait.unwrap_or_default()), if wait.is_some() => {
+                    return earliest.map(|(at, _)| self.waiting.swap_remove(at).1);
+                }
+                job = self.receiver.recv(), if !nothing_comes => {
+                    if job.is_some() {
+                        return job;
+                    }
+                }
+            }
         }
     }
 

@@ -14,7 +14,11 @@ use lettre::transport::smtp::client::AsyncTokioStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The most that a server may say in one conversation, certificates included.
-pub(crate) const MAX_SAID: usize = 256 * 1024;
+pub(crate) const MAX_SAID: usize = 64 * 1024;
+
+/// The most lines of it: the SMTP client reads an answer from its start again with each of its
+/// lines. (Under TLS a line break comes by chance, every 256 bytes or so.)
+pub(crate) const MAX_LINES: usize = 1_000;
 
 /// How much is read at once.
 const CHUNK: usize = 4 * 1024;
@@ -24,15 +28,25 @@ const CHUNK: usize = 4 * 1024;
 pub(crate) struct Wire<S> {
     inner: S,
     peer: SocketAddr,
-    /// What was read and not handed out yet, last byte first gone.
+    /// What was read and not handed out yet.
     unread: Vec<u8>,
     /// How much the server may still say.
-    left: usize,
+    bytes_left: usize,
+    /// How many lines it may still say.
+    lines_left: usize,
 }
 
 impl<S> Wire<S> {
     pub(crate) fn new(inner: S, peer: SocketAddr) -> Self {
-        Self { inner, peer, unread: Vec::new(), left: MAX_SAID }
+        let (bytes_left, lines_left) = (MAX_SAID, MAX_LINES);
+        Self { inner, peer, unread: Vec::new(), bytes_left, lines_left }
+    }
+
+    fn count(&mut self, read: &[u8]) -> Option<()> {
+        let lines = read.iter().filter(|&&byte| byte == b'\n').count();
+        self.lines_left = self.lines_left.checked_sub(lines)?;
+        self.bytes_left = self.bytes_left.checked_sub(read.len())?;
+        Some(())
     }
 
     /// Hands out what fits, up to the end of a line.
@@ -51,10 +65,7 @@ impl<S: AsyncRead + Unpin> Wire<S> {
         let mut read = ReadBuf::new(&mut chunk);
         ready!(Pin::new(&mut self.inner).poll_read(context, &mut read))?;
         let read = read.filled();
-        self.left = self
-            .left
-            .checked_sub(read.len())
-            .ok_or_else(|| io::Error::other("the server said too much"))?;
+        self.count(read).ok_or_else(|| io::Error::other("the server said too much"))?;
         self.unread.extend_from_slice(read);
         Poll::Ready(Ok(()))
     }
@@ -136,11 +147,13 @@ mod tests {
         let mut said = Vec::new();
         wire(&vec![b'x'; MAX_SAID]).read_to_end(&mut said).await.unwrap();
         assert_eq!(said.len(), MAX_SAID);
-        let endless = tokio::io::repeat(b'x');
-        let mut wire = Wire::new(endless, SocketAddr::from(([127, 0, 0, 1], 25)));
-        let mut said = Vec::new();
-        let refused = wire.read_to_end(&mut said).await.unwrap_err();
-        assert_eq!(refused.to_string(), "the server said too much");
-        assert!(said.len() <= MAX_SAID);
+        for (byte, most) in [(b'x', MAX_SAID), (b'\n', MAX_LINES)] {
+            let endless = tokio::io::repeat(byte);
+            let mut wire = Wire::new(endless, SocketAddr::from(([127, 0, 0, 1], 25)));
+            let mut said = Vec::new();
+            let refused = wire.read_to_end(&mut said).await.unwrap_err();
+            assert_eq!(refused.to_string(), "the server said too much");
+            assert!(said.len() <= most);
+        }
     }
 }
