@@ -43,7 +43,7 @@ class Handler:
             sender=envelope.mail_from,
             recipients=envelope.rcpt_tos,
             headers={name: str(value) for name, value in message.items()},
-            text=message.get_content(),
+            text=message.get_content().replace("\r\n", "\n"),
             encrypted=session.ssl is not None,
             user=session.auth_data,
             hello=session.host_name,

@@ -40,7 +40,9 @@ pub enum MailError {
     #[error("the message can't be put together from its parts; report this as a bug")]
     Message,
     /// Too much waits already.
-    #[error("{MAX_QUEUED} mails wait to be sent already; this one is dropped, look at the mail server")]
+    #[error(
+        "{MAX_QUEUED} mails wait to be sent already; this one is dropped, look at the mail server"
+    )]
     Full,
     /// The process stops.
     #[error("Mainstay stops and takes no more mail; send it again after the start")]

@@ -185,7 +185,13 @@ mod tests {
             .filter_map(|line| line.split(':').next())
             .collect();
         let expected = [
-            "From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "Content-Type",
+            "From",
+            "To",
+            "Subject",
+            "Date",
+            "Message-ID",
+            "Auto-Submitted",
+            "Content-Type",
             "Content-Transfer-Encoding",
         ];
         let mut sorted = names.clone();

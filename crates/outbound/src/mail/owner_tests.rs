@@ -7,9 +7,9 @@ use mainstay_base::Timestamp;
 use tokio::task::JoinHandle;
 
 use super::*;
+use crate::mail::MailError;
 use crate::mail::message::{Letter, Mail};
 use crate::mail::queue::{MAX_QUEUED, Mailer};
-use crate::mail::MailError;
 
 /// Goes by the time of the runtime, which stands still until everybody waits.
 struct RuntimeClock(tokio::time::Instant);

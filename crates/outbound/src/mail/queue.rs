@@ -98,7 +98,13 @@ impl Mailer {
     fn refuse(&self, error: MailError, domain: &str) -> MailError {
         measure::ended(Outcome::Dropped);
         let reason = if error == MailError::Full { "full" } else { "stopped" };
-        tracing::warn!(event = "mail", outcome = "dropped", reason, domain, "mail not taken: {error}");
+        tracing::warn!(
+            event = "mail",
+            outcome = "dropped",
+            reason,
+            domain,
+            "mail not taken: {error}"
+        );
         error
     }
 }

@@ -65,7 +65,9 @@ pub enum ServerError {
     #[error("has a user without a password or a password without a user; give both or neither")]
     HalfALogin,
     /// An option that there is not.
-    #[error("has an option that there is not; there are ?tls=starttls and ?tls=none, for smtp:// only")]
+    #[error(
+        "has an option that there is not; there are ?tls=starttls and ?tls=none, for smtp:// only"
+    )]
     Option,
 }
 

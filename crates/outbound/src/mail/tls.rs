@@ -53,11 +53,12 @@ fn implicit(host: &str, extra: Vec<CertificateDer<'static>>) -> Result<Encryptio
     for certificate in extra {
         roots.add(certificate).map_err(|error| StartError::Tls(error.to_string()))?;
     }
-    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| StartError::Tls(error.to_string()))?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let config =
+        ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| StartError::Tls(error.to_string()))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
     let name = ServerName::try_from(host.to_owned())
         .map_err(|error| StartError::Tls(error.to_string()))?;
     Ok(Encryption::Implicit { connector: TlsConnector::from(Arc::new(config)), name })
@@ -74,8 +75,7 @@ fn start_tls(host: &str, extra: Vec<CertificateDer<'static>>) -> Result<Encrypti
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {
-    let text = read(path)
-        .map_err(|source| StartError::CaFile { path: path.to_owned(), source })?;
+    let text = read(path).map_err(|source| StartError::CaFile { path: path.to_owned(), source })?;
     match CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>() {
         Ok(found) if !found.is_empty() => Ok(found),
         _ => Err(StartError::NoCertificate { path: path.to_owned() }),

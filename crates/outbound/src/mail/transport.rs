@@ -37,9 +37,10 @@ pub(crate) struct Smtp {
 impl Smtp {
     pub(crate) fn new(config: &MailConfig) -> Result<Self, StartError> {
         let server = &config.server;
-        let credentials = server.login.as_ref().map(|login| {
-            Credentials::new(login.user.clone(), login.password.expose().clone())
-        });
+        let credentials = server
+            .login
+            .as_ref()
+            .map(|login| Credentials::new(login.user.clone(), login.password.expose().clone()));
         Ok(Self {
             host: server.host.clone(),
             port: server.port,

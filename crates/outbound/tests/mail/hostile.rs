@@ -16,19 +16,27 @@ struct Script {
     for_ever: &'static [u8],
 }
 
-/// Speaks the script to everybody; gives its address and the counter of the bytes it got rid of.
-async fn stage(script: Script) -> (String, Arc<AtomicUsize>) {
+/// How much the server has said and how often it was called.
+#[derive(Default)]
+struct Counted {
+    written: AtomicUsize,
+    conversations: AtomicUsize,
+}
+
+/// Speaks the script to everybody.
+async fn stage(script: Script) -> (String, Arc<Counted>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let written = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&written);
+    let counted = Arc::new(Counted::default());
+    let counter = Arc::clone(&counted);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
+            counter.conversations.fetch_add(1, Ordering::Relaxed);
             // Whoever hangs up ends the conversation, as meant.
-            let _ = speak(stream, &script, &counter).await;
+            let _ = speak(stream, &script, &counter.written).await;
         }
     });
-    (format!("smtp://{address}"), written)
+    (format!("smtp://{address}"), counted)
 }
 
 async fn speak(stream: TcpStream, script: &Script, written: &AtomicUsize) -> std::io::Result<()> {
@@ -53,6 +61,9 @@ async fn speak(stream: TcpStream, script: &Script, written: &AtomicUsize) -> std
 /// said, and what the buffers of two sockets hold.
 const MOST_WRITTEN: usize = 16 * 1024 * 1024;
 
+/// As in `config`.
+const TRIES: usize = 3;
+
 const HELLO: &[u8] = b"220 mail.example\r\n";
 const LONG_LINE: &[u8] = &[b'x'; 4096];
 
@@ -66,31 +77,39 @@ async fn no_talk_without_an_end_is_listened_to() {
         Script { banner: HELLO, answers: &[b"250 mail.example\r\n"], for_ever: LONG_LINE },
         Script { banner: b"", answers: &[], for_ever: b"\0\xff\n" },
     ] {
-        let (address, written) = stage(script).await;
+        let (address, counted) = stage(script).await;
         let post = start(&config(&address));
         post.send("ada@example.com");
         // Well before a try runs out of its ten seconds.
         let ended = tokio::time::timeout(Duration::from_secs(8), post.until_empty());
         ended.await.expect("it hangs up by itself");
-        assert!(written.load(Ordering::Relaxed) < 3 * MOST_WRITTEN);
+        assert!(counted.written.load(Ordering::Relaxed) < TRIES * MOST_WRITTEN);
     }
 }
 
 #[tokio::test]
 async fn a_server_that_says_nothing_or_nonsense_is_given_up() {
-    for script in [
-        Script { banner: b"", answers: &[], for_ever: b"" },
-        Script { banner: b"HTTP/1.1 400 Bad Request\r\n\r\n", answers: &[], for_ever: b"" },
-        Script { banner: b"554 go away\r\n", answers: &[], for_ever: b"" },
-        Script { banner: HELLO, answers: &[b"999 what\r\n"], for_ever: b"" },
-        Script { banner: HELLO, answers: &[b"250 a\r\n", b"354 too early\r\n"], for_ever: b"" },
+    for (script, tries) in [
+        (Script { banner: b"", answers: &[], for_ever: b"" }, TRIES),
+        (
+            Script { banner: b"HTTP/1.1 400 Bad Request\r\n\r\n", answers: &[], for_ever: b"" },
+            TRIES,
+        ),
+        (Script { banner: b"554 go away\r\n", answers: &[], for_ever: b"" }, 1),
+        (Script { banner: HELLO, answers: &[b"999 what\r\n"], for_ever: b"" }, TRIES),
+        (
+            Script { banner: HELLO, answers: &[b"250 a\r\n", b"354 too early\r\n"], for_ever: b"" },
+            TRIES,
+        ),
     ] {
-        let (address, _) = stage(script).await;
+        let banner = script.banner.escape_ascii();
+        let (address, counted) = stage(script).await;
         let mut config = config(&address);
-        config.pace.attempt_timeout = Duration::from_millis(200);
+        config.pace.attempt_timeout = Duration::from_millis(500);
         let post = start(&config);
         post.send("ada@example.com");
         post.until_empty().await;
+        assert_eq!(counted.conversations.load(Ordering::Relaxed), tries, "{banner}");
     }
 }
 
@@ -123,10 +142,9 @@ async fn a_server_that_takes_the_mail_and_no_goodbye_has_it_once() {
         b"354 go ahead\r\n",
         b"250 taken\r\n",
     ];
-    let (address, _) = stage(Script { banner: HELLO, answers, for_ever: b"" }).await;
-    let mut config = config(&address);
-    config.pace.tries = 1;
-    let post = start(&config);
+    let (address, counted) = stage(Script { banner: HELLO, answers, for_ever: b"" }).await;
+    let post = start(&config(&address));
     post.send("ada@example.com");
     post.until_empty().await;
+    assert_eq!(counted.conversations.load(Ordering::Relaxed), 1);
 }

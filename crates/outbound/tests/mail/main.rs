@@ -33,7 +33,8 @@ pub(crate) fn config(server: &str) -> MailConfig {
     let pace = &mut config.pace;
     pace.tries = 3;
     pace.attempt_timeout = Duration::from_secs(10);
-    pace.backoff = BackoffPolicy::new(Duration::from_millis(20), 1.0, Duration::from_secs(1)).unwrap();
+    pace.backoff =
+        BackoffPolicy::new(Duration::from_millis(20), 1.0, Duration::from_secs(1)).unwrap();
     pace.open_for = Duration::from_millis(200);
     pace.drain_for = Duration::from_millis(500);
     config
@@ -41,13 +42,9 @@ pub(crate) fn config(server: &str) -> MailConfig {
 
 pub(crate) fn start(config: &MailConfig) -> Post {
     let stop = CancellationToken::new();
-    let (mailer, task) = Mailer::start(
-        config,
-        Arc::new(SystemClock::new()),
-        Arc::new(SystemRng),
-        stop.clone(),
-    )
-    .unwrap();
+    let (mailer, task) =
+        Mailer::start(config, Arc::new(SystemClock::new()), Arc::new(SystemRng), stop.clone())
+            .unwrap();
     Post { mailer, task, stop }
 }
 

@@ -61,10 +61,8 @@ fn every_end_is_logged_and_counted_and_no_secret_is() {
         .with_ansi(false)
         .with_writer(move || writer.clone())
         .finish();
-    let recorder = PrometheusBuilder::new()
-        .set_buckets(measure::DURATION_BUCKETS)
-        .unwrap()
-        .build_recorder();
+    let recorder =
+        PrometheusBuilder::new().set_buckets(measure::DURATION_BUCKETS).unwrap().build_recorder();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     tracing::subscriber::with_default(subscriber, || {
         metrics::with_local_recorder(&recorder, || {

@@ -9,6 +9,7 @@ pub mod file;
 pub mod http;
 pub mod layers;
 pub mod log;
+pub mod mail;
 pub mod metrics;
 mod nearest;
 pub mod network;
@@ -21,6 +22,8 @@ pub mod telemetry;
 pub mod tls;
 
 use std::path::PathBuf;
+
+use mainstay_outbound::MailConfig;
 
 pub use database::{DatabaseConfig, DatabaseKind};
 pub use http::{HttpConfig, ListenAddress, PublicUrl};
@@ -48,6 +51,8 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// What is logged, and how.
     pub log: LogConfig,
+    /// Where mail goes, where it is sent at all.
+    pub mail: Option<MailConfig>,
     /// Who may read the metrics.
     pub metrics: MetricsConfig,
     /// Where traces are sent.
@@ -96,6 +101,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let http = http::read(reader);
     let tls = tls::read(reader);
     let log = log::read(reader);
+    let mail = mail::read(reader);
     let metrics = metrics::read(reader);
     let telemetry = telemetry::read(reader);
     Some(Config {
@@ -104,6 +110,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
         http: http?,
         tls: tls?,
         log: log?,
+        mail: mail?,
         metrics: metrics?,
         telemetry: telemetry?,
     })
@@ -145,6 +152,7 @@ mod tests {
         assert_eq!(config.http.max_connections, 1000);
         assert_eq!(config.tls, None);
         assert_eq!(config.log.format, LogFormat::Auto);
+        assert!(config.mail.is_none());
         assert!(!config.metrics.public);
         assert_eq!(config.telemetry, TelemetryConfig::default());
     }
