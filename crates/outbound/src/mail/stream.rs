@@ -18,7 +18,7 @@ pub(crate) const MAX_SAID: usize = 64 * 1024;
 
 /// The most lines of it: the SMTP client reads an answer from its start again with each of its
 /// lines. (Under TLS a line break comes by chance, every 256 bytes or so.)
-pub(crate) const MAX_LINES: usize = 1_000;
+pub(crate) const MAX_LINES: usize = 500;
 
 /// How much is read at once.
 const CHUNK: usize = 4 * 1024;

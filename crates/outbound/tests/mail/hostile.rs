@@ -78,12 +78,14 @@ async fn no_talk_without_an_end_is_listened_to() {
         Script { banner: b"", answers: &[], for_ever: b"\0\xff\n" },
     ] {
         let (address, counted) = stage(script).await;
-        let post = start(&config(&address));
+        let mut config = config(&address);
+        config.pace.tries = 1;
+        let post = start(&config);
         post.send("ada@example.com");
         // Well before a try runs out of its ten seconds.
         let ended = tokio::time::timeout(Duration::from_secs(8), post.until_empty());
         ended.await.expect("it hangs up by itself");
-        assert!(counted.written.load(Ordering::Relaxed) < TRIES * MOST_WRITTEN);
+        assert!(counted.written.load(Ordering::Relaxed) < MOST_WRITTEN);
     }
 }
 
@@ -105,7 +107,7 @@ async fn a_server_that_says_nothing_or_nonsense_is_given_up() {
         let banner = script.banner.escape_ascii();
         let (address, counted) = stage(script).await;
         let mut config = config(&address);
-        config.pace.attempt_timeout = Duration::from_millis(500);
+        config.pace.attempt_timeout = Duration::from_millis(300);
         let post = start(&config);
         post.send("ada@example.com");
         post.until_empty().await;

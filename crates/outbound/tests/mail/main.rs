@@ -1,5 +1,6 @@
 //! Mail against real servers on loopback: [`server`] starts aiosmtpd, [`hostile`] one that no
 //! library would be.
+#![cfg(test)]
 
 mod delivery;
 mod encryption;
