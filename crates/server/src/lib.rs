@@ -13,6 +13,7 @@ mod listen;
 mod metrics;
 pub mod output;
 mod pepper;
+mod post;
 mod room;
 mod runtime;
 mod saturation;

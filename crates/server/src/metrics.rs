@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use mainstay_http::measure::{DURATION_BUCKETS, REQUEST_DURATION};
+use mainstay_outbound::mail::measure as mail;
 use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use metrics_process::Collector;
@@ -36,6 +37,10 @@ impl Recorder {
                 let lag = Matcher::Full(saturation::LAG.to_owned());
                 builder.set_buckets_for_metric(lag, &saturation::LAG_BUCKETS)
             })
+            .and_then(|builder| {
+                let mail = Matcher::Full(mail::ATTEMPT_DURATION.to_owned());
+                builder.set_buckets_for_metric(mail, mail::DURATION_BUCKETS)
+            })
             .and_then(PrometheusBuilder::install_recorder)
             .context("the metrics can't be recorded; start Mainstay once in a process")?;
         let process = Collector::default();
@@ -43,6 +48,7 @@ impl Recorder {
         mainstay_http::measure::describe();
         mainstay_store::describe_metrics();
         mainstay_accounts::describe_metrics();
+        mail::describe_metrics();
         saturation::describe();
         lines::describe();
         describe_gauge!(BUILD_INFO, "Always 1; the labels tell which Mainstay this is.");

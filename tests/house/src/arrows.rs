@@ -1,5 +1,5 @@
 //! Which crate may lean on which: `base ← kernel`, `base ← store ← … ← rooms ← http ← server`,
-//! `web ← server`.
+//! `base, breaker, kernel ← outbound`, `web ← server`.
 
 /// One crate of the workspace and what it leans on, without what only its tests need.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-base", &[]),
     ("mainstay-breaker", &[]),
     ("mainstay-kernel", &["mainstay-base"]),
+    ("mainstay-outbound", &["mainstay-base", "mainstay-breaker", "mainstay-kernel"]),
     ("mainstay-store", &["mainstay-base"]),
     ("mainstay-accounts", &["mainstay-base", "mainstay-store"]),
     ("mainstay-http", &["mainstay-base", "mainstay-kernel", "mainstay-store", "mainstay-accounts"]),
@@ -25,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-base",
             "mainstay-breaker",
             "mainstay-kernel",
+            "mainstay-outbound",
             "mainstay-store",
             "mainstay-accounts",
             "mainstay-http",
@@ -42,6 +44,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("reqwest", &[]),
     ("object_store", &[]),
     ("argon2", &["mainstay-accounts"]),
+    ("lettre", &["mainstay-outbound"]),
     ("anyhow", &["mainstay"]),
     ("rand", &["mainstay-base"]),
 ];
@@ -73,7 +76,7 @@ fn broken_of(one: &Crate) -> Vec<String> {
 
 fn not_owned(name: &str, library: &str) -> Option<String> {
     let (_, owners) = OWNED.iter().find(|(owned, _)| *owned == library)?;
-    let owner = owners.first().copied().unwrap_or("outbound, which is not built yet,");
+    let owner = owners.first().copied().unwrap_or("outbound, which has no use for it yet,");
     (!owners.contains(&name)).then(|| format!("{name} must not name {library}: only {owner} may"))
 }
 
@@ -110,6 +113,10 @@ mod tests {
                 "mainstay-http must not name sqlx: only mainstay-store may",
             ),
             (one("mainstay", &["axum"]), "mainstay must not name axum: only mainstay-http may"),
+            (
+                one("mainstay", &["lettre"]),
+                "mainstay must not name lettre: only mainstay-outbound may",
+            ),
             (one("mainstay", &["reqwest"]), "mainstay must not name reqwest: only outbound"),
         ] {
             let broken = broken(std::slice::from_ref(&given));
@@ -126,7 +133,8 @@ mod tests {
     fn what_keeps_the_arrows_is_fine() {
         let house = [
             one("mainstay-store", &["mainstay-base", "sqlx"]),
-            one("mainstay", &["anyhow", "mainstay-kernel"]),
+            one("mainstay", &["anyhow", "mainstay-kernel", "mainstay-outbound"]),
+            one("mainstay-outbound", &["lettre", "mainstay-breaker", "mainstay-kernel"]),
         ];
         assert_eq!(broken(&house), Vec::<String>::new());
     }

@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use mainstay_accounts::{Accounts, NoPost, SeenQueue};
+use mainstay_accounts::{Accounts, NoPost, Post, SeenQueue};
 use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
 use mainstay_http::Tls;
+use mainstay_outbound::Mailer;
 use mainstay_store::{Db, installation, migrate};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::data::{DataFlags, Source};
 use crate::config::{Config, http, log, tls};
 use crate::exit::Exit;
 use crate::metrics::Recorder;
+use crate::post::MailPost;
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
 use crate::{data, listen, room, runtime, shutdown};
@@ -80,7 +83,8 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     data::prepare_folder(config)?;
     let _lock = data::lock(config)?;
     let recorder = Recorder::install()?;
-    let opening = open(config, clock, recorder.clone());
+    let (post, sending) = post(config, &clock, &stop)?;
+    let opening = open(config, clock, recorder.clone(), post);
     let Some(opened) = stop.run_until_cancelled(opening).await else {
         tracing::info!("stopped before the database was open");
         return Ok(Exit::Fine);
@@ -114,6 +118,9 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     // A task that panicked has been logged, and there is nothing left to do for it.
     let _ = beating.await;
     let _ = cleaning.await;
+    if let Some(sending) = sending {
+        let _ = sending.await;
+    }
     db.close().await;
     tracing::info!(open = drained.open, cut = drained.cut, "stopped");
     Ok(Exit::Fine)
@@ -124,6 +131,7 @@ async fn open(
     config: &Config,
     clock: Arc<dyn Clock>,
     recorder: Recorder,
+    post: Arc<dyn Post>,
 ) -> anyhow::Result<(Db, Parts, SeenQueue)> {
     let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
     // It can wait for the server, or for another instance that migrates.
@@ -138,12 +146,26 @@ async fn open(
         installation = %installation.id,
         "database open"
     );
-    let (accounts, queue) = room::open(config, db.clone(), Arc::clone(&clock), Arc::new(NoPost))?;
+    let (accounts, queue) = room::open(config, db.clone(), Arc::clone(&clock), post)?;
     room::check_pepper(&accounts).await?;
     let pulse = Pulse::new(Arc::clone(&clock));
     let schema_version = moved.version;
     let parts = Parts { clock, ids, db: db.clone(), schema_version, recorder, pulse, accounts };
     Ok((db, parts, queue))
+}
+
+/// Who sends mail, and the task that does: it ends by `stop`.
+fn post(
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    stop: &CancellationToken,
+) -> anyhow::Result<(Arc<dyn Post>, Option<JoinHandle<()>>)> {
+    let Some(mail) = &config.mail else { return Ok((Arc::new(NoPost), None)) };
+    let rng = Arc::new(SystemRng);
+    let (mailer, sending) = Mailer::start(mail, Arc::clone(clock), rng, stop.clone())?;
+    let site = config.http.public_url.as_ref().map(|url| url.as_str().to_owned());
+    let post = MailPost::new(mailer, Arc::clone(clock), site);
+    Ok((Arc::new(post), Some(sending)))
 }
 
 /// As long as nobody has an account, the log is the only place that says how to make one.

@@ -10,6 +10,7 @@ pub mod file;
 pub mod http;
 pub mod layers;
 pub mod log;
+pub mod mail;
 pub mod metrics;
 mod nearest;
 pub mod network;
@@ -22,6 +23,8 @@ pub mod telemetry;
 pub mod tls;
 
 use std::path::PathBuf;
+
+use mainstay_outbound::MailConfig;
 
 pub use accounts::AccountsConfig;
 pub use database::{DatabaseConfig, DatabaseKind};
@@ -52,6 +55,8 @@ pub struct Config {
     pub tls: Option<TlsFiles>,
     /// What is logged, and how.
     pub log: LogConfig,
+    /// Where mail goes, where it is sent at all.
+    pub mail: Option<MailConfig>,
     /// Who may read the metrics.
     pub metrics: MetricsConfig,
     /// Where traces are sent.
@@ -101,6 +106,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let http = http::read(reader);
     let tls = tls::read(reader);
     let log = log::read(reader);
+    let mail = mail::read(reader);
     let metrics = metrics::read(reader);
     let telemetry = telemetry::read(reader);
     Some(Config {
@@ -110,6 +116,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
         http: http?,
         tls: tls?,
         log: log?,
+        mail: mail?,
         metrics: metrics?,
         telemetry: telemetry?,
     })
@@ -151,6 +158,7 @@ mod tests {
         assert_eq!(config.http.max_connections, 1000);
         assert_eq!(config.tls, None);
         assert_eq!(config.log.format, LogFormat::Auto);
+        assert!(config.mail.is_none());
         assert!(!config.metrics.public);
         assert_eq!(config.telemetry, TelemetryConfig::default());
     }

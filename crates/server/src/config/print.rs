@@ -66,6 +66,9 @@ mod tests {
         http.trusted_proxies = ["::1", "10.0.0.0/8"] # mainstay.toml:2
         log.format = "auto" # default
         log.level = "info" # default
+        # mail.ca_file is not set
+        # mail.from is not set
+        # mail.server is not set
         metrics.public = true # MAINSTAY_METRICS_PUBLIC
         # telemetry.otlp_endpoint is not set
         # tls.cert is not set

@@ -1,7 +1,7 @@
 //! What can be set, in one list: it drives reading, unknown names, `--print-config` and the guide.
 
 use super::layers::Layers;
-use super::{accounts, data, database, http, log, metrics, telemetry, tls};
+use super::{accounts, data, database, http, log, mail, metrics, telemetry, tls};
 
 /// One thing that can be set, with every name it goes by.
 #[derive(Debug)]
@@ -67,6 +67,9 @@ pub const SETTINGS: &[&Setting] = &[
     &http::TRUSTED_PROXIES,
     &log::FORMAT,
     &log::LEVEL,
+    &mail::CA_FILE,
+    &mail::FROM,
+    &mail::SERVER,
     &metrics::PUBLIC,
     &telemetry::OTLP_ENDPOINT,
     &tls::CERT,
