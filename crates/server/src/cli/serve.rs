@@ -154,12 +154,15 @@ async fn open(
     Ok((db, parts, queue))
 }
 
-/// Who sends mail, and the task that does: it ends by `stop`.
+/// Who sends mail, and the task that does, if mail is configured.
+type Posting = (Arc<dyn Post>, Option<JoinHandle<()>>);
+
+/// Starts to send mail until `stop`, if it is configured.
 fn post(
     config: &Config,
     clock: &Arc<dyn Clock>,
     stop: &CancellationToken,
-) -> anyhow::Result<(Arc<dyn Post>, Option<JoinHandle<()>>)> {
+) -> anyhow::Result<Posting> {
     let Some(mail) = &config.mail else { return Ok((Arc::new(NoPost), None)) };
     let rng = Arc::new(SystemRng);
     let (mailer, sending) = Mailer::start(mail, Arc::clone(clock), rng, stop.clone())?;

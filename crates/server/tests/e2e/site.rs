@@ -36,7 +36,7 @@ fn the_probes_and_the_system_tell_the_truth() {
     assert_eq!((ready.status, &ready.json()["status"]), (200, &"ready".into()));
     let system = get(&server.address, "/api/system").json();
     assert_eq!(system["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(system["database"], serde_json::json!({"kind": "sqlite", "schema_version": 1}));
+    assert_eq!(system["database"], serde_json::json!({"kind": "sqlite", "schema_version": 2}));
     assert_eq!(system["checks"][0]["name"], "database");
     assert_eq!(system["checks"][1]["name"], "runtime");
     let openapi = get(&server.address, "/api/openapi.json");
