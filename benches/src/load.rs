@@ -9,19 +9,22 @@ use tokio::net::TcpStream;
 /// The largest answer that a load expects.
 const MAX_ANSWER: usize = 16 * 1024;
 
-/// Asks `path` of `address` on `connections` at once for `time`, and counts the answers.
+/// Asks `path` of `address` on `connections` at once for `time`, and counts the answers. `headers`
+/// are lines, each with its end.
 ///
 /// # Errors
 /// When a connection breaks or an answer is not 200.
 pub async fn requests(
     address: &str,
     path: &str,
+    headers: &str,
     connections: usize,
     time: Duration,
 ) -> anyhow::Result<u64> {
     let until = Instant::now() + time;
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n{headers}\r\n");
     let tasks: Vec<_> = (0..connections)
-        .map(|_| tokio::spawn(one_connection(address.to_owned(), path.to_owned(), until)))
+        .map(|_| tokio::spawn(one_connection(address.to_owned(), request.clone(), until)))
         .collect();
     let mut answered = 0;
     for task in tasks {
@@ -30,10 +33,9 @@ pub async fn requests(
     Ok(answered)
 }
 
-async fn one_connection(address: String, path: String, until: Instant) -> anyhow::Result<u64> {
+async fn one_connection(address: String, request: String, until: Instant) -> anyhow::Result<u64> {
     let mut stream = TcpStream::connect(&address).await?;
     stream.set_nodelay(true)?;
-    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\n\r\n");
     let mut buffer = vec![0; MAX_ANSWER];
     let mut answered = 0;
     while Instant::now() < until {

@@ -51,9 +51,21 @@ impl Server {
     /// # Errors
     /// When `/proc` can't be read.
     pub fn resident_bytes(&self) -> anyhow::Result<f64> {
+        self.status("VmRSS:")
+    }
+
+    /// The most resident memory that it ever had, in bytes.
+    ///
+    /// # Errors
+    /// When `/proc` can't be read.
+    pub fn most_resident_bytes(&self) -> anyhow::Result<f64> {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &'static str) -> anyhow::Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("VmRSS")?;
-        let kib: f64 = line.split_whitespace().nth(1).context("VmRSS has no value")?.parse()?;
+        let line = status.lines().find(|line| line.starts_with(name)).context(name)?;
+        let kib: f64 = line.split_whitespace().nth(1).context("it has no value")?.parse()?;
         Ok(kib * 1024.0)
     }
 }

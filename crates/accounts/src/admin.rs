@@ -8,8 +8,8 @@ use crate::decide::loses_admin;
 use crate::error::AccountsError;
 use crate::model::{By, Caller, PageAsk, Part, Role, Source, UserStatus};
 use crate::record::audit::{self, AuditEntry, AuditFilter};
-use crate::record::sessions;
 use crate::record::users::{self, User};
+use crate::record::{sessions, tokens};
 
 /// What is to be changed about a user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,7 +29,8 @@ impl Accounts {
         users::list(self.db(), ask).await
     }
 
-    /// Changes a user's role or status. Whoever is disabled is signed out everywhere.
+    /// Changes a user's role or status. Whoever is disabled is signed out everywhere and loses the API
+    /// tokens: enabling the user again brings neither back.
     ///
     /// # Errors
     /// [`AccountsError::NotFound`], [`AccountsError::LastAdmin`], or the database's.
@@ -51,6 +52,7 @@ impl Accounts {
             users::change(tx, id, after.0, after.1).await?;
             if after.1 == UserStatus::Disabled {
                 sessions::end_all_of(tx, id).await?;
+                tokens::revoke_all_of(tx, id).await?;
             }
             let by = By::caller(admin.clone(), source);
             self.audit(tx, &by, "user.change", ("user", Some(id)), changed(before, after)).await?;

@@ -70,6 +70,8 @@ const LIST: Sql = Sql::same(
 );
 const REVOKE: Sql =
     Sql::same("accounts.revoke_token", "DELETE FROM api_tokens WHERE id = $1 AND user_id = $2");
+const REVOKE_ALL_OF: Sql =
+    Sql::same("accounts.revoke_tokens_of_user", "DELETE FROM api_tokens WHERE user_id = $1");
 const REVOKE_ALL: Sql = Sql::same("accounts.revoke_all_tokens", "DELETE FROM api_tokens");
 const USED: Sql = Sql::same(
     "accounts.token_used",
@@ -145,6 +147,10 @@ pub(crate) async fn list(
 
 pub(crate) async fn revoke(tx: &mut Tx, id: Id, user_id: Id) -> Result<bool, StoreError> {
     Ok(tx.execute(&REVOKE, values![id, user_id]).await? == 1)
+}
+
+pub(crate) async fn revoke_all_of(tx: &mut Tx, user_id: Id) -> Result<u64, StoreError> {
+    tx.execute(&REVOKE_ALL_OF, values![user_id]).await
 }
 
 pub(crate) async fn revoke_all(tx: &mut Tx) -> Result<u64, StoreError> {

@@ -70,6 +70,9 @@ each_database! {
         let change = UserChange { role: None, status: Some(UserStatus::Disabled) };
         accounts.change_user(&admin.caller, id_of(&ada), change, source()).await.unwrap();
         assert!(accounts.by_api_token(&token).await.unwrap().is_none());
+        let change = UserChange { role: None, status: Some(UserStatus::Active) };
+        accounts.change_user(&admin.caller, id_of(&ada), change, source()).await.unwrap();
+        assert!(accounts.by_api_token(&token).await.unwrap().is_none(), "and stays dead");
     }
 
     async fn only_the_owner_sees_and_revokes_a_token(database: &TestDatabase) {

@@ -1,6 +1,8 @@
-//! `./scripts/bench http`: what the HTTP surface costs beside a bare hyper server, and what the binary
-//! costs to start and to keep.
+//! `./scripts/bench http`: what the HTTP surface costs beside a bare hyper server, what knowing the
+//! caller adds ([`accounts`]), and what the binary costs to start and to keep.
 #![expect(clippy::disallowed_methods, reason = "a bench is told by the environment what to run")]
+
+mod accounts;
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,7 @@ fn main() -> anyhow::Result<()> {
     }
     let binary = PathBuf::from(std::env::var_os("MAINSTAY_BINARY").context("MAINSTAY_BINARY")?);
     runtime.block_on(compare_rates(&binary))?;
+    runtime.block_on(accounts::measure(&binary))?;
     measure_start(&binary)?;
     print("http.binary_mb", byte_count(&binary)? / MEGABYTE, "MB")?;
     Ok(())
@@ -48,8 +51,8 @@ async fn compare_rates(binary: &Path) -> anyhow::Result<()> {
     let (mut cpu_ratios, mut rate_ratios) = (Vec::new(), Vec::new());
     let (mut our_costs, mut peer_costs) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let our = round(&ours).await?;
-        let bare = round(&peer).await?;
+        let our = round(&ours, "/healthz", "").await?;
+        let bare = round(&peer, "/healthz", "").await?;
         cpu_ratios.push(bare.cpu_us / our.cpu_us);
         rate_ratios.push(our.rate / bare.rate);
         our_costs.push(our.cpu_us);
@@ -70,9 +73,9 @@ struct Round {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a round has far fewer than 2^52 requests")]
-async fn round(server: &Server) -> anyhow::Result<Round> {
+async fn round(server: &Server, path: &str, headers: &str) -> anyhow::Result<Round> {
     let before = server.cpu()?;
-    let answered = load::requests(&server.address, "/healthz", CONNECTIONS, ROUND).await? as f64;
+    let answered = load::requests(&server.address, path, headers, CONNECTIONS, ROUND).await? as f64;
     let cpu = server.cpu()?.saturating_sub(before).as_secs_f64();
     Ok(Round { rate: answered / ROUND.as_secs_f64(), cpu_us: cpu * 1_000_000.0 / answered })
 }

@@ -1,0 +1,134 @@
+//! What knowing the caller costs, and what a thousand sign-ins at once cost.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use mainstay_benches::figure::{median, print};
+use mainstay_benches::process::Server;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::{MEGABYTE, ROUNDS, round, serve};
+
+const EMAIL: &str = "bench@example.com";
+const PASSWORD: &str = "a password for the bench";
+const SIGN_INS: usize = 1000;
+/// How long all of them together may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+const MAX_ANSWER: u64 = 64 * 1024;
+
+pub(crate) async fn measure(binary: &Path) -> anyhow::Result<()> {
+    compare_requests(binary).await?;
+    flood(binary).await
+}
+
+/// The cheapest request of a signed-in user beside the cheapest of anybody.
+async fn compare_requests(binary: &Path) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    create_admin(binary, folder.path())?;
+    let server = Server::start(&mut serve(binary, folder.path()))?;
+    let answer = sign_in(&server.address, EMAIL, PASSWORD, "").await?;
+    let cookie = answer
+        .lines()
+        .find_map(|line| line.strip_prefix("set-cookie: ")?.split(';').next())
+        .context("signing in set no cookie")?;
+    let cookie = format!("cookie: {cookie}\r\n");
+    let (mut ratios, mut costs) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let known = round(&server, "/api/auth/me", &cookie).await?;
+        let anybody = round(&server, "/healthz", "").await?;
+        ratios.push(known.cpu_us / anybody.cpu_us);
+        costs.push(known.cpu_us);
+    }
+    print("http.authenticated_cpu_ratio", median(ratios), "x")?;
+    print("http.authenticated_cpu_us", median(costs), "us")?;
+    Ok(())
+}
+
+/// A thousand sign-ins at once, each of another account from another address, so that no count stops
+/// them; meanwhile somebody else wants an answer.
+async fn flood(binary: &Path) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut command = serve(binary, folder.path());
+    command.env("MAINSTAY_TRUSTED_PROXIES", "127.0.0.1").env("MAINSTAY_MAX_CONNECTIONS", "2000");
+    let server = Server::start(&mut command)?;
+    let tasks: Vec<_> = (0..SIGN_INS)
+        .map(|number| {
+            let address = server.address.clone();
+            tokio::spawn(async move {
+                let email = format!("user{number}@example.com");
+                let from = format!("x-forwarded-for: 10.1.{}.{}\r\n", number / 250, number % 250);
+                sign_in(&address, &email, PASSWORD, &from).await
+            })
+        })
+        .collect();
+    let waits = others(&server.address, || tasks.iter().all(tokio::task::JoinHandle::is_finished));
+    let waits = tokio::time::timeout(PATIENCE, waits).await.context("the sign-ins never end")??;
+    let (mut hashed, mut busy) = (0_u32, 0_u32);
+    for task in tasks {
+        match task.await??.split(' ').nth(1) {
+            Some("401") => hashed += 1,
+            Some("503") => busy += 1,
+            other => anyhow::bail!("a sign-in was answered with {other:?}"),
+        }
+    }
+    print("http.login_flood_rss_mb", server.most_resident_bytes()? / MEGABYTE, "MB")?;
+    print("http.login_flood_checked", f64::from(hashed), "logins")?;
+    print("http.login_flood_refused_busy", f64::from(busy), "logins")?;
+    print("http.login_flood_others_wait_ms", median(waits), "ms")?;
+    Ok(())
+}
+
+/// How long others wait for `/healthz`, until it is over.
+async fn others(address: &str, is_over: impl Fn() -> bool) -> anyhow::Result<Vec<f64>> {
+    let mut waits = Vec::new();
+    while !is_over() || waits.is_empty() {
+        let asked = Instant::now();
+        let request =
+            format!("GET /healthz HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        let answer = exchange(address, &request).await?;
+        anyhow::ensure!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        waits.push(asked.elapsed().as_secs_f64() * 1000.0);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(waits)
+}
+
+fn create_admin(binary: &Path, folder: &Path) -> anyhow::Result<()> {
+    let mut child = Command::new(binary)
+        .args(["admin", "create", "--email", EMAIL, "--password-stdin"])
+        .current_dir(folder)
+        .env_clear()
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()?;
+    child.stdin.take().context("standard input")?.write_all(PASSWORD.as_bytes())?;
+    anyhow::ensure!(child.wait()?.success(), "no admin was made");
+    Ok(())
+}
+
+async fn sign_in(
+    address: &str,
+    email: &str,
+    password: &str,
+    headers: &str,
+) -> anyhow::Result<String> {
+    let body = format!(r#"{{"email":"{email}","password":"{password}"}}"#);
+    let request = format!(
+        "POST /api/auth/login HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    );
+    exchange(address, &request).await
+}
+
+async fn exchange(address: &str, request: &str) -> anyhow::Result<String> {
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(request.as_bytes()).await?;
+    let mut answer = Vec::new();
+    stream.take(MAX_ANSWER).read_to_end(&mut answer).await?;
+    Ok(String::from_utf8(answer)?)
+}
