@@ -6,11 +6,13 @@
     reason = "a test of a process waits for it on the wall clock"
 )]
 
+mod accounts;
 mod bad_input;
 mod client;
 mod data;
 mod exits;
 mod logs;
+mod mail;
 mod metrics;
 mod process;
 mod signals;
