@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lettre::message::Mailbox;
-use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::header::{ContentType, HeaderName, HeaderValue, MIME_VERSION_1_0};
 use mainstay_base::{Id, Timestamp};
 
 use super::address::MailAddress;
@@ -73,6 +73,7 @@ impl Mail {
             .date(date(now))
             .message_id(Some(format!("<{id}@{}>", from.domain())))
             .raw_header(HeaderValue::new(name, "auto-generated".to_owned()))
+            .header(MIME_VERSION_1_0)
             .header(ContentType::TEXT_PLAIN)
             .body(self.text)
             .map_err(|_| MailError::Message)?;
@@ -111,6 +112,18 @@ mod tests {
     use super::*;
     use mainstay_base::{IdSource, SystemClock, SystemRng};
     use std::sync::Arc;
+
+    const OUR_HEADERS: [&str; 9] = [
+        "Auto-Submitted",
+        "Content-Transfer-Encoding",
+        "Content-Type",
+        "Date",
+        "From",
+        "MIME-Version",
+        "Message-ID",
+        "Subject",
+        "To",
+    ];
 
     fn mail(subject: &str, text: &str) -> Result<Mail, MailError> {
         Mail::new("ada@example.com", subject, text)
@@ -179,28 +192,13 @@ mod tests {
     fn the_headers_are_ours_alone() {
         let text = wire(mail("Grüße – 你好", "Bcc: eve@example.com\n\nEnd").unwrap());
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        let names: Vec<_> = head
+        let mut names: Vec<_> = head
             .split("\r\n")
             .filter(|line| !line.starts_with(' '))
             .filter_map(|line| line.split(':').next())
             .collect();
-        let expected = [
-            "From",
-            "To",
-            "Subject",
-            "Date",
-            "Message-ID",
-            "Auto-Submitted",
-            "Content-Type",
-            "Content-Transfer-Encoding",
-        ];
-        let mut sorted = names.clone();
-        sorted.sort_unstable();
-        let mut wanted = expected.to_vec();
-        wanted.push("MIME-Version");
-        wanted.retain(|name| *name != "MIME-Version" || names.contains(name));
-        wanted.sort_unstable();
-        assert_eq!(sorted, wanted, "{head}");
+        names.sort_unstable();
+        assert_eq!(names, OUR_HEADERS, "{head}");
         assert!(head.contains("From: Mainstay <mainstay@example.org>\r\n"), "{head}");
         assert!(head.contains("Date: Sun, 15 Nov 2026 21:00:00 +0000"), "{head}");
         assert!(body.contains("Bcc: eve@example.com\r\n\r\nEnd"), "{body}");

@@ -3,7 +3,7 @@
 use mainstay_outbound::{Mail, MailError};
 
 use crate::server::Server;
-use crate::{config, start};
+use crate::{PATIENCE, config, start};
 
 #[tokio::test]
 async fn a_mail_arrives_with_its_headers_and_its_text() {
@@ -97,7 +97,9 @@ async fn a_mail_that_is_put_off_too_often_is_given_up() {
 #[tokio::test]
 async fn a_stop_sends_what_waits_and_takes_no_more() {
     let server = Server::start(&[]).await;
-    let post = start(&config(&server.address()));
+    let mut config = config(&server.address());
+    config.pace.drain_for = PATIENCE;
+    let post = start(&config);
     for number in 0..3 {
         post.send(&format!("ada{number}@example.com"));
     }

@@ -107,7 +107,10 @@ async fn a_server_that_says_nothing_or_nonsense_is_given_up() {
         let banner = script.banner.escape_ascii();
         let (address, counted) = stage(script).await;
         let mut config = config(&address);
-        config.pace.attempt_timeout = Duration::from_millis(300);
+        // One that says no at once needs no hurry, and may be late on a busy machine.
+        if tries > 1 {
+            config.pace.attempt_timeout = Duration::from_millis(300);
+        }
         let post = start(&config);
         post.send("ada@example.com");
         post.until_empty().await;

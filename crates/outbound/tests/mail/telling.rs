@@ -44,9 +44,9 @@ async fn three_ends() {
     other.mailer.send(Mail::new("eve@bad.example", "A subject", text).unwrap()).unwrap();
     other.until_empty().await;
 
+    well.rest().await;
     post.mailer.send(Mail::new("bob@late.example", "A subject", text).unwrap()).unwrap();
     let mailer = post.mailer.clone();
-    drop(well);
     post.stopped().await;
     let late = Mail::new("bob@late.example", "A subject", text).unwrap();
     assert!(mailer.send(late).is_err());
