@@ -9,7 +9,7 @@ use crate::error::AccountsError;
 use crate::model::{By, Caller, PageAsk, Part, Role, Source, UserStatus};
 use crate::record::audit::{self, AuditEntry, AuditFilter};
 use crate::record::users::{self, User};
-use crate::record::{sessions, tokens};
+use crate::record::{invites, sessions, tokens};
 
 /// What is to be changed about a user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,7 +30,8 @@ impl Accounts {
     }
 
     /// Changes a user's role or status. Whoever is disabled is signed out everywhere and loses the API
-    /// tokens: enabling the user again brings neither back.
+    /// tokens: enabling the user again brings neither back. Pending invites go with the
+    /// right to make them.
     ///
     /// # Errors
     /// [`AccountsError::NotFound`], [`AccountsError::LastAdmin`], or the database's.
@@ -50,6 +51,9 @@ impl Accounts {
                 return Err(AccountsError::LastAdmin);
             }
             users::change(tx, id, after.0, after.1).await?;
+            if loses_admin(before, after) {
+                invites::revoke_of_admin(tx, id, self.now()).await?;
+            }
             if after.1 == UserStatus::Disabled {
                 sessions::end_all_of(tx, id).await?;
                 tokens::revoke_all_of(tx, id).await?;

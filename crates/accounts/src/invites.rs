@@ -177,16 +177,16 @@ impl Accounts {
         let password_hash = self.shared.gate.hash(Password::new(password)?).await?;
         let hash = Token::read(Kind::Invite, token).map(|token| token.hash(&self.shared.pepper));
         let hash = hash.ok_or(AccountsError::InvalidToken)?;
-        match self.claim(&invite, &hash, &password_hash, &source).await? {
-            Ok(signed_in) => {
-                INVITE_ACCEPTED.tell(Some(&invite.id));
-                Ok(signed_in)
+        let (ending, accepted) = match self.claim(&invite, &hash, &password_hash, &source).await {
+            Ok(signed_in) => (INVITE_ACCEPTED, Ok(signed_in)),
+            Err(AccountsError::InvalidToken) => (INVITE_USED, Err(AccountsError::InvalidToken)),
+            Err(AccountsError::UserExists) => {
+                (INVITE_USER_EXISTS, Err(AccountsError::InvalidToken))
             }
-            Err(ending) => {
-                ending.tell(Some(&invite.id));
-                Err(AccountsError::InvalidToken)
-            }
-        }
+            Err(error) => return Err(error),
+        };
+        ending.tell(Some(&invite.id));
+        accepted
     }
 
     async fn claim(
@@ -195,23 +195,23 @@ impl Accounts {
         hash: &str,
         password_hash: &str,
         source: &Source,
-    ) -> Result<Result<SignedIn, Ending>, AccountsError> {
+    ) -> Result<SignedIn, AccountsError> {
         let now: Timestamp = self.now();
         self.change(async |tx| {
             if !invites::claim(tx, hash, now).await? {
-                return Ok(Err(INVITE_USED));
+                return Err(AccountsError::InvalidToken);
             }
             let email = invite.email.parse()?;
             let user = Identity { id: self.next_id(), email, role: invite.role };
             if !users::insert(tx, &user, password_hash, now).await? {
-                return Ok(Err(INVITE_USER_EXISTS));
+                return Err(AccountsError::UserExists);
             }
             let signed_in = self.open_session(tx, user, source).await?;
             let by = By::caller(signed_in.caller.clone(), source.clone());
             let target = ("invite", Some(invite.id));
             let detail = json!({"role": invite.role, "user_id": signed_in.caller.user.id});
             self.audit(tx, &by, "invite.accept", target, detail).await?;
-            Ok(Ok(signed_in))
+            Ok(signed_in)
         })
         .await
     }

@@ -108,12 +108,17 @@ impl Accounts {
         let hash = kept.map(|kept| kept.password_hash);
         let counted = self.counted(Some(&user.email), source.address);
         self.count_attempt(&counted).await?;
-        let right = self.shared.gate.is_right(Password::new(current).ok(), hash.clone()).await;
-        if !right? {
-            PASSWORD_INVALID.tell(Some(&user.id));
-            return Err(AccountsError::InvalidCredentials);
-        }
-        let new_hash = self.shared.gate.hash(new).await?;
+        let new_hash = match self.checked_hash(current, hash.clone(), new).await {
+            Ok(Some(new_hash)) => new_hash,
+            Ok(None) => {
+                PASSWORD_INVALID.tell(Some(&user.id));
+                return Err(AccountsError::InvalidCredentials);
+            }
+            Err(error) => {
+                self.take_back(&counted).await?;
+                return Err(error);
+            }
+        };
         self.change(async |tx| {
             take_back(tx, &counted).await?;
             let fresh = users::find(tx, user.id).await?;
@@ -130,6 +135,19 @@ impl Accounts {
         .await?;
         PASSWORD_CHANGED.tell(Some(&user.id));
         Ok(())
+    }
+
+    /// The hash of the new password, if the current one is right.
+    async fn checked_hash(
+        &self,
+        current: &str,
+        kept: Option<String>,
+        new: Password,
+    ) -> Result<Option<String>, AccountsError> {
+        if !self.shared.gate.is_right(Password::new(current).ok(), kept).await? {
+            return Ok(None);
+        }
+        Ok(Some(self.shared.gate.hash(new).await?))
     }
 
     /// The caller's API tokens.

@@ -202,7 +202,7 @@ impl Accounts {
         AccountsError::TooManyAttempts { retry_after: span_rest(self.now(), ATTEMPT_SPAN) }
     }
 
-    async fn take_back(&self, counted: &Counted) -> Result<(), AccountsError> {
+    pub(crate) async fn take_back(&self, counted: &Counted) -> Result<(), AccountsError> {
         self.db().write(async |tx| take_back(tx, counted).await).await
     }
 

@@ -10,7 +10,7 @@ use mainstay_conformance_tests::{COUNT, INSERT, count, create, insert};
 use mainstay_store::{Db, Dialect, Sql, StoreError, values};
 use mainstay_testkit::{FakeClock, each_database};
 
-const SHORT: Duration = Duration::from_millis(50);
+const SHORT: Duration = Duration::from_millis(500);
 
 async fn patient(database: &mainstay_testkit::TestDatabase) -> Db {
     database.open_with(Arc::new(SystemClock::new()), |options| options.wait = SHORT).await

@@ -86,6 +86,11 @@ const REVOKE_FOR_EMAIL: Sql = Sql::same(
     "UPDATE invites SET revoked_at = $2
      WHERE email = $1 AND accepted_at IS NULL AND revoked_at IS NULL",
 );
+const REVOKE_OF_ADMIN: Sql = Sql::same(
+    "accounts.revoke_invites_of_admin",
+    "UPDATE invites SET revoked_at = $2
+     WHERE created_by = $1 AND accepted_at IS NULL AND revoked_at IS NULL",
+);
 const REVOKE_ALL: Sql = Sql::same(
     "accounts.revoke_all_invites",
     "UPDATE invites SET revoked_at = $1 WHERE accepted_at IS NULL AND revoked_at IS NULL",
@@ -163,6 +168,14 @@ pub(crate) async fn revoke_for_email(
     now: Timestamp,
 ) -> Result<u64, StoreError> {
     tx.execute(&REVOKE_FOR_EMAIL, values![email, now]).await
+}
+
+pub(crate) async fn revoke_of_admin(
+    tx: &mut Tx,
+    admin: Id,
+    now: Timestamp,
+) -> Result<u64, StoreError> {
+    tx.execute(&REVOKE_OF_ADMIN, values![admin, now]).await
 }
 
 pub(crate) async fn revoke_all(tx: &mut Tx, now: Timestamp) -> Result<u64, StoreError> {

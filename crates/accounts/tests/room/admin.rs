@@ -45,6 +45,17 @@ each_database! {
         assert_eq!(house.count(admins).await, 1);
     }
 
+    async fn who_is_no_admin_any_more_leaves_no_open_door(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (accounts, admin) = (&house.accounts, house.admin().await);
+        let ada = house.user(&admin.caller, "ada@example.com", Role::Admin).await;
+        let of_ada = house.invite(&ada.caller, "bob@example.com", Role::Admin).await;
+        let of_root = house.invite(&admin.caller, "cat@example.com", Role::Viewer).await;
+        accounts.change_user(&admin.caller, id_of(&ada), role(Role::Editor), source()).await.unwrap();
+        assert!(accounts.look_at_invite(&of_ada).await.is_err());
+        assert!(accounts.look_at_invite(&of_root).await.is_ok());
+    }
+
     async fn users_are_listed_without_their_passwords(database: &TestDatabase) {
         let house = House::new(database).await;
         let admin = house.admin().await;
