@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, ago, grouped, latency, skew, span } from './time';
+import { absolute, ago, counted, grouped, latency, skew, span, until } from './time';
 
 const plain = (text: string | null) => text?.replace(/[\u00a0\u202f]/g, ' ') ?? null;
 
@@ -24,6 +24,32 @@ describe('relative time', () => {
 
   it('never breaks between a number and its unit', () => {
     expect(span(5_000)).toBe('5\u00a0s');
+  });
+});
+
+describe('what lies ahead', () => {
+  it.each([
+    [1_000, 'in 1 s'],
+    [90_000, 'in 1 min'],
+    [6 * 86_400_000, 'in 6 d'],
+    [999, 'just now'],
+    [-5_000, '5 s ago'],
+  ])('tells %i ms as %s', (ahead, text) => {
+    expect(plain(until(1_000_000 + ahead, 1_000_000))).toBe(text);
+  });
+});
+
+describe('counted', () => {
+  it.each([
+    [0, 0, '0 users'],
+    [1, 1, '1 user'],
+    [2, 1_204, '2 of 1 204 users'],
+  ])('%i of %i is %s', (shown, total, text) => {
+    expect(plain(counted(shown, total, 'user'))).toBe(text);
+  });
+
+  it('takes a plural of its own', () => {
+    expect(counted(2, 2, 'entry', 'entries')).toBe('2 entries');
   });
 });
 

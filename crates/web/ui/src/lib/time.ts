@@ -11,6 +11,12 @@ export function ago(then: number, now: number): string {
   return age < 2 * SECOND ? 'just now' : `${span(age)} ago`;
 }
 
+/** How far ahead something is, in one unit: "in 6 d"; what lies behind is told as its age. */
+export function until(then: number, now: number): string {
+  const ahead = then - now;
+  return ahead < SECOND ? ago(then, now) : `in ${span(ahead)}`;
+}
+
 /** A stretch of time in its largest whole unit. */
 export function span(ms: number): string {
   const unit = (size: number, name: string) => `${grouped(ms / size)}${NO_BREAK}${name}`;
@@ -45,6 +51,12 @@ export function grouped(value: number): string {
   return Math.trunc(value)
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, THIN);
+}
+
+/** How much of a list is shown: "3 users", "1 of 3 users". */
+export function counted(shown: number, total: number, one: string, many = `${one}s`): string {
+  const all = `${grouped(total)} ${total === 1 ? one : many}`;
+  return shown === total ? all : `${grouped(shown)} of ${all}`;
 }
 
 /** A smaller difference is the network's, not the clocks'. */
