@@ -8,7 +8,7 @@ export interface Option {
 
 export const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
 export const ROLE_MEANS: Record<Role, string> = {
-  viewer: 'sees everything and keeps an own account',
+  viewer: 'sees everything and changes nothing but their own account',
   editor: 'also changes what is watched',
   admin: 'also decides who may do what',
 };

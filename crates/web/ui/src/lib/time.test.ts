@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, ago, counted, grouped, latency, skew, span, until } from './time';
+import { absolute, ago, counted, grouped, latency, moment, skew, span, until } from './time';
 
 const plain = (text: string | null) => text?.replace(/[\u00a0\u202f]/g, ' ') ?? null;
 
@@ -30,8 +30,9 @@ describe('relative time', () => {
 describe('what lies ahead', () => {
   it.each([
     [1_000, 'in 1 s'],
-    [90_000, 'in 1 min'],
-    [6 * 86_400_000, 'in 6 d'],
+    [89_000, 'in 1 min'],
+    [91_000, 'in 2 min'],
+    [14 * 86_400_000 - 60_000, 'in 14 d'],
     [999, 'just now'],
     [-5_000, '5 s ago'],
   ])('tells %i ms as %s', (ahead, text) => {
@@ -73,8 +74,13 @@ describe('absolute time', () => {
     expect(absolute('2026-11-15T21:00:05.000Z', 'UTC')).toBe('15 Nov 2026, 21:00:05 UTC');
   });
 
+  it('names no seconds where they say nothing', () => {
+    expect(moment('2026-11-15T21:00:05.000Z', 'UTC')).toBe('15 Nov 2026, 21:00');
+  });
+
   it('shows what is no time as it came', () => {
     expect(absolute('soon')).toBe('soon');
+    expect(moment('soon')).toBe('soon');
   });
 });
 

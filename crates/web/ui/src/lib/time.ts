@@ -14,7 +14,10 @@ export function ago(then: number, now: number): string {
 /** How far ahead something is, in one unit: "in 6 d"; what lies behind is told as its age. */
 export function until(then: number, now: number): string {
   const ahead = then - now;
-  return ahead < SECOND ? ago(then, now) : `in ${span(ahead)}`;
+  if (ahead < SECOND) return ago(then, now);
+  // To the nearest, so that what lasts fourteen days does not say thirteen at once.
+  const unit = ahead < MINUTE ? SECOND : ahead < HOUR ? MINUTE : ahead < 2 * DAY ? HOUR : DAY;
+  return `in ${span(Math.round(ahead / unit) * unit)}`;
 }
 
 /** A stretch of time in its largest whole unit. */
@@ -42,6 +45,17 @@ export function absolute(iso: string, zone?: string): string {
   return new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'medium',
     timeStyle: 'long',
+    ...(zone === undefined ? {} : { timeZone: zone }),
+  }).format(time);
+}
+
+/** A day and a time of it, for what does not depend on seconds. */
+export function moment(iso: string, zone?: string): string {
+  const time = Date.parse(iso);
+  if (Number.isNaN(time)) return iso;
+  return new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'short',
     ...(zone === undefined ? {} : { timeZone: zone }),
   }).format(time);
 }
