@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secondsLeft } from './wait';
+import { secondsLeft, waitText } from './wait';
 
 describe('a countdown', () => {
   it.each([
@@ -11,6 +11,15 @@ describe('a countdown', () => {
     [-5_000, 0],
   ])('with %i ms to go says %i', (left, seconds) => {
     expect(secondsLeft(100_000 + left, 100_000, 10)).toBe(seconds);
+  });
+
+  it.each([
+    [1, '1 s'],
+    [99, '99 s'],
+    [100, '2 min'],
+    [900, '15 min'],
+  ])('of %i seconds reads as %s', (seconds, text) => {
+    expect(waitText(seconds)).toBe(text);
   });
 
   it('never counts up, even when the clock was set back', () => {
