@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { go, keep, untilText, visit } from './harness';
+import { go, keep, untilText } from './harness';
 import { openStage } from './stage';
 
 const stage = openStage();
 
 it('tells a lost connection, loses its colour when stale, and comes back', async () => {
   // Not `leave`d: a browser notes each refused connection on its console.
-  const { page } = await visit(stage.browser, stage.server.origin);
+  const { page } = await stage.visit();
   await page.clock.install();
   await go(page, '/system');
   const filter = (selector: string) =>

@@ -5,11 +5,13 @@ import { join } from 'node:path';
 
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 15_000;
+const LOOK_MS = 20;
 
 /** The real binary on a free port with a data folder of its own. */
 export class Server {
   readonly #data = mkdtempSync(join(tmpdir(), 'mainstay-browser-'));
   #process: ChildProcess | null = null;
+  #said = '';
   origin = '';
 
   /** Starts it, the second time at the same address as the first. */
@@ -25,8 +27,20 @@ export class Server {
       env: { PATH: process.env['PATH'] },
     });
     this.#process = child;
-    this.origin = await address(child);
+    this.#said = '';
+    const hear = (chunk: Buffer) => (this.#said += chunk.toString());
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    const found = await this.#find(child, /http:\/\/127\.0\.0\.1:\d+/);
+    this.origin = found[0];
     return this;
+  }
+
+  /** The one-time link that it wrote because there is no account yet. */
+  async setupLink(): Promise<string> {
+    if (this.#process === null) throw new Error('the server is not started');
+    const [, token = ''] = await this.#find(this.#process, /\/setup#([\w-]+)\s/);
+    return `${this.origin}/setup#${token}`;
   }
 
   async stop(): Promise<void> {
@@ -44,32 +58,31 @@ export class Server {
     await this.stop();
     rmSync(this.#data, { recursive: true, force: true });
   }
-}
 
-/** Waits for the line that tells where it listens. */
-function address(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let said = '';
-    const fail = (why: string) => {
-      reject(new Error(`the server ${why}; it said:\n${said}`));
-    };
-    const timer = setTimeout(() => {
-      fail('did not tell its address in time');
-    }, START_LIMIT_MS);
-    const listen = (chunk: Buffer) => {
-      said += chunk.toString();
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
-      if (found === null) return;
-      clearTimeout(timer);
-      resolve(found[0]);
-    };
-    child.stdout?.on('data', listen);
-    child.stderr?.on('data', listen);
-    child.once('error', (error) => {
-      fail(`could not be started (${error.message})`);
+  /** Waits until it has said something. */
+  #find(child: ChildProcess, wanted: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const end = (finish: () => void) => {
+        clearTimeout(timer);
+        clearInterval(looks);
+        finish();
+      };
+      const fail = (why: string) => {
+        end(() => {
+          reject(new Error(`the server ${why}; it said:\n${this.#said}`));
+        });
+      };
+      const timer = setTimeout(() => {
+        fail(`did not say ${String(wanted)} in time`);
+      }, START_LIMIT_MS);
+      const looks = setInterval(() => {
+        const found = wanted.exec(this.#said);
+        if (found !== null) end(() => { resolve(found); });
+        else if (child.exitCode !== null) fail('ended at once');
+      }, LOOK_MS);
+      child.once('error', (error) => {
+        fail(`could not be started (${error.message})`);
+      });
     });
-    child.once('exit', () => {
-      fail('ended at once');
-    });
-  });
+  }
 }

@@ -1,8 +1,12 @@
 import type { Page } from 'playwright-core';
 import { go } from './harness';
+import { accept, invite, requestAccess } from './people';
+import type { Stage } from './stage';
 
-/** Every view that there is, and how to get to it. */
-export const VIEWS: Record<string, (page: Page) => Promise<void>> = {
+type Open = (page: Page, stage: Stage) => Promise<void>;
+
+/** Every view of the dashboard, and how to get to it. */
+export const VIEWS: Record<string, Open> = {
   now: (page) => go(page, '/'),
   system: (page) => go(page, '/system'),
   inspector: async (page) => {
@@ -20,4 +24,89 @@ export const VIEWS: Record<string, (page: Page) => Promise<void>> = {
     await page.keyboard.press('?');
     await page.waitForSelector('dialog[open]');
   },
+  account: async (page) => {
+    await go(page, '/account');
+    await page.getByText('this one').waitFor();
+    await page.getByText('deploy').waitFor();
+  },
+  'account-confirm': async (page) => {
+    await go(page, '/account');
+    await page.getByRole('button', { name: 'Revoke the token deploy' }).click();
+    await page.waitForSelector('dialog[open]');
+  },
+  users: (page) => openList(page, '/admin/users'),
+  'users-inspector': (page) => openFirst(page, '/admin/users'),
+  invites: (page) => openList(page, '/admin/invites'),
+  'invites-inspector': (page) => openFirst(page, '/admin/invites'),
+  requests: (page) => openList(page, '/admin/access-requests'),
+  'requests-inspector': (page) => openFirst(page, '/admin/access-requests'),
+  'requests-approve': async (page) => {
+    await openFirst(page, '/admin/access-requests');
+    await page.getByRole('button', { name: 'Approve the request' }).last().click();
+    await page.waitForSelector('dialog[open]');
+  },
+  'requests-none': async (page) => {
+    await go(page, '/admin/access-requests?status=rejected');
+    await page.getByText('No request is rejected now.').waitFor();
+  },
+  audit: (page) => openList(page, '/admin/audit'),
+  'audit-inspector': (page) => openFirst(page, '/admin/audit'),
 };
+
+/** Every view that there is without a session. */
+export const OUTSIDE: Record<string, Open> = {
+  login: (page) => openForm(page, '/login?next=%2Fsystem'),
+  'login-refused': async (page) => {
+    await openForm(page, '/login?error=user_disabled');
+    await page.getByRole('alert').waitFor();
+  },
+  'setup-done': async (page) => {
+    await page.goto('/setup');
+    await page.getByText('is there already').waitFor();
+  },
+  invite: async (page, stage) => {
+    const link = await stage.asAdmin((api) => invite(api, 'zoe@example.com', 'viewer'));
+    await openForm(page, link);
+  },
+  'request-access': (page) => openForm(page, '/request-access'),
+};
+
+/** What somebody who comes later finds: people, invites, requests and tokens. */
+export async function populate(stage: Stage): Promise<void> {
+  const { browser, server } = stage;
+  await stage.asAdmin(async (api) => {
+    for (const [email, role] of [
+      ['jonas@example.com', 'editor'],
+      ['priya.raman@payments.example.com', 'viewer'],
+    ] as const) {
+      await accept(browser, server.origin, await invite(api, email, role));
+    }
+    await invite(api, 'nadia@example.com', 'viewer');
+    await api.post('/api/account/tokens', { name: 'deploy', scope: 'write', expires_in_days: 90 });
+    await requestAccess(api, [
+      { email: 'bo@beta.example' },
+      {
+        email: 'kim@acme.example',
+        name: 'Kim Berg',
+        company: 'Acme',
+        note: 'We run the billing services.\n\nWe would like to see what they lean on.',
+      },
+    ]);
+  });
+}
+
+async function openList(page: Page, path: string): Promise<void> {
+  await go(page, path);
+  await page.waitForSelector('[data-row]');
+}
+
+async function openFirst(page: Page, path: string): Promise<void> {
+  await openList(page, path);
+  await page.locator('[data-row]').first().press('Enter');
+  await page.waitForSelector('aside');
+}
+
+async function openForm(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.waitForSelector('form');
+}

@@ -1,25 +1,46 @@
 import type { Command } from './keys';
 
 /** What the palette can do beside what has a key. */
-export type Action = Command | 'copy-link' | 'read-now' | `theme-${'system' | 'light' | 'dark'}`;
+export type Action =
+  | Command
+  | 'go-invites'
+  | 'go-requests'
+  | 'go-audit'
+  | 'copy-link'
+  | 'read-now'
+  | 'sign-out'
+  | `theme-${'system' | 'light' | 'dark'}`;
 
 export interface Choice {
   /** What belongs together stands together while nothing is typed. */
-  readonly group: 'page' | 'action' | 'look' | 'link';
+  readonly group: 'page' | 'admin' | 'action' | 'look' | 'link';
   readonly title: string;
   readonly words: string;
   readonly does: Action | { readonly open: string };
 }
 
+/** What a person can choose: what is for admins is shown to them alone. */
+export function choicesFor(admin: boolean): readonly Choice[] {
+  return admin ? CHOICES : CHOICES.filter((choice) => choice.group !== 'admin');
+}
+
 /** The palette's whole content, in the order in which an empty search shows it. */
-export const CHOICES: readonly Choice[] = [
+const CHOICES: readonly Choice[] = [
   ...group('page', [
     ['Go to Now', 'home start root causes', 'go-now'],
     ['Go to System', 'health checks version database', 'go-system'],
+    ['Go to Account', 'me profile sessions api tokens password', 'go-account'],
+  ]),
+  ...group('admin', [
+    ['Go to Users', 'admin people roles disable', 'go-admin'],
+    ['Go to Invites', 'admin links people add', 'go-invites'],
+    ['Go to Access requests', 'admin approve reject', 'go-requests'],
+    ['Go to Audit log', 'admin history who did what', 'go-audit'],
   ]),
   ...group('action', [
     ['Copy link to this view', 'url address share paste', 'copy-link'],
     ['Read again now', 'refresh reload update', 'read-now'],
+    ['Sign out', 'log out leave end session', 'sign-out'],
   ]),
   ...group('look', [
     ['Theme: system', 'appearance automatic', 'theme-system'],

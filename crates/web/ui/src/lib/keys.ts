@@ -9,6 +9,9 @@ export type Command =
   | 'close'
   | 'go-now'
   | 'go-system'
+  | 'go-account'
+  | 'go-admin'
+  | 'create'
   | 'theme'
   | 'density';
 
@@ -17,16 +20,21 @@ export interface Binding {
   /** One entry for each key to press, one after the other. */
   readonly keys: readonly string[];
   readonly says: string;
+  /** Of use only to admins, so others are not shown it. */
+  readonly admin?: boolean;
 }
 
 export const BINDINGS: readonly Binding[] = [
   { command: 'palette', keys: ['Mod+K'], says: 'Find a page or an action' },
   { command: 'go-now', keys: ['g', 'n'], says: 'Go to Now' },
   { command: 'go-system', keys: ['g', 's'], says: 'Go to System' },
+  { command: 'go-account', keys: ['g', 'a'], says: 'Go to Account' },
+  { command: 'go-admin', keys: ['g', 'u'], says: 'Go to Users', admin: true },
   { command: 'filter', keys: ['/'], says: 'Filter the list' },
   { command: 'previous', keys: ['['], says: 'Previous row' },
   { command: 'next', keys: [']'], says: 'Next row' },
   { command: 'open', keys: ['Enter'], says: 'Open the row beside the list' },
+  { command: 'create', keys: ['c'], says: 'Create an invite or a token' },
   { command: 'close', keys: ['Esc'], says: 'Close what is open' },
   { command: 'theme', keys: ['t'], says: 'Switch the theme' },
   { command: 'density', keys: ['d'], says: 'Switch the density' },

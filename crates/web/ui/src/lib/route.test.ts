@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, format, parse, VALUE_LIMIT } from './route';
+import { at, format, isAdmin, isPublic, parse, PATHS, VALUE_LIMIT, type Place } from './route';
 
 describe('route', () => {
   it.each([
@@ -10,6 +10,17 @@ describe('route', () => {
     ['/System', 'missing'],
     ['/nowhere', 'missing'],
     ['/system/deeper', 'missing'],
+    ['/account', 'account'],
+    ['/admin', 'users'],
+    ['/admin/users', 'users'],
+    ['/admin/invites/', 'invites'],
+    ['/admin/access-requests', 'requests'],
+    ['/admin/audit', 'audit'],
+    ['/admin/secrets', 'missing'],
+    ['/login', 'login'],
+    ['/setup', 'setup'],
+    ['/invite', 'invite'],
+    ['/request-access', 'request-access'],
   ])('reads the page of %s', (path, page) => {
     expect(parse(path, '').page).toBe(page);
   });
@@ -21,6 +32,8 @@ describe('route', () => {
       { ...at('system'), filter: 'a b&c=ü/?#' },
       { ...at('system'), row: 'database' },
       { ...at('system'), filter: 'data', row: 'data base', inspector: true },
+      { ...at('requests', { status: 'new' }), filter: 'ana', row: '7', inspector: true },
+      at('audit', { action: 'user.update', actor: 'ana+1@example.com', target: 'a b' }),
     ];
     for (const state of states) {
       const { pathname, search } = new URL(format(state) ?? '', 'http://localhost');
@@ -31,6 +44,27 @@ describe('route', () => {
   it('writes nothing that is not needed', () => {
     expect(format(at('system'))).toBe('/system');
     expect(format({ ...at('system'), inspector: true })).toBe('/system');
+  });
+
+  it('takes along only what the page asks the server for', () => {
+    expect(parse('/admin/users', '?status=new&actor=ana').where).toEqual({});
+    expect(parse('/admin/access-requests', '?status=new&actor=ana').where).toEqual({
+      status: 'new',
+    });
+    expect(format(at('users', { status: 'new' }))).toBe('/admin/users');
+    expect(format(at('audit', { actor: '' }))).toBe('/admin/audit');
+  });
+
+  it('has room for every e-mail address', () => {
+    const actor = `${'a'.repeat(242)}@example.com`;
+    expect(parse('/admin/audit', `?actor=${actor}`).where.actor).toBe(actor);
+  });
+
+  it('knows which pages need no session and which need an admin', () => {
+    const all = Object.keys(PATHS) as Place[];
+    expect(all.filter(isPublic)).toEqual(['login', 'setup', 'invite', 'request-access']);
+    expect(all.filter(isAdmin)).toEqual(['users', 'invites', 'requests', 'audit']);
+    expect(isPublic('missing')).toBe(false);
   });
 
   it('opens no inspector without a row', () => {

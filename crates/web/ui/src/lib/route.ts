@@ -7,25 +7,70 @@ export interface Route {
   readonly row: string | null;
   /** Whether the inspector is open beside the list. */
   readonly inspector: boolean;
+  /** What the server is asked to narrow the page's list to. */
+  readonly where: Where;
 }
 
-export type Page = 'now' | 'system' | 'missing';
+export type PublicPage = 'login' | 'setup' | 'invite' | 'request-access';
+export type AdminPage = 'users' | 'invites' | 'requests' | 'audit';
+export type Page = 'now' | 'system' | 'account' | AdminPage | PublicPage | 'missing';
+export type Place = Exclude<Page, 'missing'>;
+export type Where = Readonly<Partial<Record<Parameter, string>>>;
+type Parameter = 'status' | 'action' | 'actor' | 'target';
 
-export const PATHS = { now: '/', system: '/system' } as const;
-export const TITLES: Record<Page, string> = { now: 'Now', system: 'System', missing: 'Not found' };
+export const PATHS: Record<Place, string> = {
+  now: '/',
+  system: '/system',
+  account: '/account',
+  users: '/admin/users',
+  invites: '/admin/invites',
+  requests: '/admin/access-requests',
+  audit: '/admin/audit',
+  login: '/login',
+  setup: '/setup',
+  invite: '/invite',
+  'request-access': '/request-access',
+};
 
-/** An address is written by anyone: what it holds is cut to this length. */
-export const VALUE_LIMIT = 200;
+export const TITLES: Record<Page, string> = {
+  now: 'Now',
+  system: 'System',
+  account: 'Account',
+  users: 'Users',
+  invites: 'Invites',
+  requests: 'Access requests',
+  audit: 'Audit log',
+  login: 'Sign in',
+  setup: 'First account',
+  invite: 'Accept the invite',
+  'request-access': 'Request access',
+  missing: 'Not found',
+};
+
+export const ADMIN_PAGES: readonly AdminPage[] = ['users', 'invites', 'requests', 'audit'];
+const PUBLIC_PAGES: readonly PublicPage[] = ['login', 'setup', 'invite', 'request-access'];
+
+/** What each page may ask the server for. */
+const PARAMETERS: Partial<Record<Page, readonly Parameter[]>> = {
+  requests: ['status'],
+  audit: ['action', 'actor', 'target'],
+};
+
+/** An address is written by anyone: what it holds is cut to this length. An e-mail fits. */
+export const VALUE_LIMIT = 254;
 
 export function parse(pathname: string, search: string): Route {
   const query = new URLSearchParams(search);
   const value = (name: string) => (query.get(name) ?? '').slice(0, VALUE_LIMIT);
+  const page = pageOf(pathname);
   const row = value('row') || null;
+  const asked = (PARAMETERS[page] ?? []).map((name) => [name, value(name)] as const);
   return {
-    page: pageOf(pathname),
+    page,
     filter: value('filter'),
     row,
     inspector: row !== null && query.has('inspector'),
+    where: Object.fromEntries(asked.filter(([, text]) => text !== '')),
   };
 }
 
@@ -33,6 +78,10 @@ export function parse(pathname: string, search: string): Route {
 export function format(route: Route): string | null {
   if (route.page === 'missing') return null;
   const query = new URLSearchParams();
+  for (const name of PARAMETERS[route.page] ?? []) {
+    const value = route.where[name] ?? '';
+    if (value !== '') query.set(name, value);
+  }
   if (route.filter !== '') query.set('filter', route.filter);
   if (route.row !== null) query.set('row', route.row);
   if (route.row !== null && route.inspector) query.set('inspector', 'open');
@@ -40,12 +89,22 @@ export function format(route: Route): string | null {
   return PATHS[route.page] + (text === '' ? '' : `?${text}`);
 }
 
-export function at(page: Page): Route {
-  return { page, filter: '', row: null, inspector: false };
+export function at(page: Page, where: Where = {}): Route {
+  return { page, filter: '', row: null, inspector: false, where };
+}
+
+/** A page that is there without a session. */
+export function isPublic(page: Page): page is PublicPage {
+  return PUBLIC_PAGES.some((known) => known === page);
+}
+
+export function isAdmin(page: Page): page is AdminPage {
+  return ADMIN_PAGES.some((known) => known === page);
 }
 
 function pageOf(pathname: string): Page {
   const path = pathname.replace(/\/+$/, '') || '/';
-  if (path === PATHS.now) return 'now';
-  return path === PATHS.system ? 'system' : 'missing';
+  if (path === '/admin') return 'users';
+  const places = Object.keys(PATHS) as Place[];
+  return places.find((place) => PATHS[place] === path) ?? 'missing';
 }

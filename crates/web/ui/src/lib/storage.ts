@@ -15,4 +15,12 @@ export function remember(name: string, value: string): void {
   }
 }
 
+export function forget(name: string): void {
+  try {
+    localStorage.removeItem(KEY_PREFIX + name);
+  } catch {
+    // Nothing was remembered either.
+  }
+}
+
 const KEY_PREFIX = 'mainstay.';

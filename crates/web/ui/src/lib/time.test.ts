@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, ago, grouped, latency, skew, span } from './time';
+import { absolute, ago, counted, grouped, latency, moment, skew, span, until } from './time';
 
 const plain = (text: string | null) => text?.replace(/[\u00a0\u202f]/g, ' ') ?? null;
 
@@ -27,6 +27,33 @@ describe('relative time', () => {
   });
 });
 
+describe('what lies ahead', () => {
+  it.each([
+    [1_000, 'in 1 s'],
+    [89_000, 'in 1 min'],
+    [91_000, 'in 2 min'],
+    [14 * 86_400_000 - 60_000, 'in 14 d'],
+    [999, 'just now'],
+    [-5_000, '5 s ago'],
+  ])('tells %i ms as %s', (ahead, text) => {
+    expect(plain(until(1_000_000 + ahead, 1_000_000))).toBe(text);
+  });
+});
+
+describe('counted', () => {
+  it.each([
+    [0, 0, '0 users'],
+    [1, 1, '1 user'],
+    [2, 1_204, '2 of 1 204 users'],
+  ])('%i of %i is %s', (shown, total, text) => {
+    expect(plain(counted(shown, total, 'user'))).toBe(text);
+  });
+
+  it('takes a plural of its own', () => {
+    expect(counted(2, 2, 'entry', 'entries')).toBe('2 entries');
+  });
+});
+
 describe('latency', () => {
   it.each([
     [0.2, '0.20 ms'],
@@ -47,8 +74,13 @@ describe('absolute time', () => {
     expect(absolute('2026-11-15T21:00:05.000Z', 'UTC')).toBe('15 Nov 2026, 21:00:05 UTC');
   });
 
+  it('names no seconds where they say nothing', () => {
+    expect(moment('2026-11-15T21:00:05.000Z', 'UTC')).toBe('15 Nov 2026, 21:00');
+  });
+
   it('shows what is no time as it came', () => {
     expect(absolute('soon')).toBe('soon');
+    expect(moment('soon')).toBe('soon');
   });
 });
 

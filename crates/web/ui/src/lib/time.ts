@@ -11,6 +11,15 @@ export function ago(then: number, now: number): string {
   return age < 2 * SECOND ? 'just now' : `${span(age)} ago`;
 }
 
+/** How far ahead something is, in one unit: "in 6 d"; what lies behind is told as its age. */
+export function until(then: number, now: number): string {
+  const ahead = then - now;
+  if (ahead < SECOND) return ago(then, now);
+  // To the nearest, so that what lasts fourteen days does not say thirteen at once.
+  const unit = ahead < MINUTE ? SECOND : ahead < HOUR ? MINUTE : ahead < 2 * DAY ? HOUR : DAY;
+  return `in ${span(Math.round(ahead / unit) * unit)}`;
+}
+
 /** A stretch of time in its largest whole unit. */
 export function span(ms: number): string {
   const unit = (size: number, name: string) => `${grouped(ms / size)}${NO_BREAK}${name}`;
@@ -40,11 +49,28 @@ export function absolute(iso: string, zone?: string): string {
   }).format(time);
 }
 
+/** A day and a time of it, for what does not depend on seconds. */
+export function moment(iso: string, zone?: string): string {
+  const time = Date.parse(iso);
+  if (Number.isNaN(time)) return iso;
+  return new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    ...(zone === undefined ? {} : { timeZone: zone }),
+  }).format(time);
+}
+
 /** Digits in groups of three, by a thin space that does not break: 1 204. */
 export function grouped(value: number): string {
   return Math.trunc(value)
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, THIN);
+}
+
+/** How much of a list is shown: "3 users", "1 of 3 users". */
+export function counted(shown: number, total: number, one: string, many = `${one}s`): string {
+  const all = `${grouped(total)} ${total === 1 ? one : many}`;
+  return shown === total ? all : `${grouped(shown)} of ${all}`;
 }
 
 /** A smaller difference is the network's, not the clocks'. */

@@ -4,7 +4,9 @@ import type { Action } from '../lib/commands';
 import { neighbour } from '../lib/filter';
 import { live } from './live.svelte';
 import { preferences } from './preferences.svelte';
+import { readAgain } from './refresh';
 import { router } from './router.svelte';
+import { session } from './session.svelte';
 import { shell } from './shell.svelte';
 import { voice } from './voice.svelte';
 
@@ -19,6 +21,9 @@ const ACTIONS: Record<Action, () => void> = {
     const filter = document.querySelector<HTMLInputElement>('[data-filter]');
     filter?.focus();
     filter?.select();
+  },
+  create: () => {
+    document.querySelector<HTMLElement>('[data-create] input')?.focus();
   },
   next: () => {
     walk(1);
@@ -35,6 +40,21 @@ const ACTIONS: Record<Action, () => void> = {
   },
   'go-system': () => {
     router.go('system');
+  },
+  'go-account': () => {
+    router.go('account');
+  },
+  'go-admin': () => {
+    router.go('users');
+  },
+  'go-invites': () => {
+    router.go('invites');
+  },
+  'go-requests': () => {
+    router.go('requests');
+  },
+  'go-audit': () => {
+    router.go('audit');
   },
   theme: () => {
     preferences.nextTheme();
@@ -54,7 +74,11 @@ const ACTIONS: Record<Action, () => void> = {
     voice.show(`Density: ${preferences.density}`);
   },
   'copy-link': () => void copyLink(),
-  'read-now': () => void live.read(),
+  'read-now': () => {
+    void live.read();
+    readAgain();
+  },
+  'sign-out': () => void session.signOut(),
 };
 
 export function act(action: Action): void {
@@ -80,7 +104,7 @@ function closeInnermost(): void {
   const focused = document.activeElement;
   if (shell.overlay !== null) {
     shell.close();
-  } else if (focused instanceof HTMLInputElement) {
+  } else if (isField(focused)) {
     focused.blur();
   } else if (inspector) {
     router.change({ inspector: false });
@@ -90,6 +114,10 @@ function closeInnermost(): void {
     router.change({ row: null });
     if (focused instanceof HTMLElement && focused.dataset['row'] === row) focused.blur();
   }
+}
+
+function isField(element: Element | null): element is HTMLElement {
+  return element instanceof HTMLElement && element.matches('input, textarea, select');
 }
 
 async function copyLink(): Promise<void> {

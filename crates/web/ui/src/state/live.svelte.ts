@@ -1,6 +1,7 @@
 import { readSystem, type Failure } from '../lib/api/client';
 import { fail, isDue, light, start, succeed, type Connection } from '../lib/connection';
 import { changes, type System } from '../lib/status';
+import { onReturn } from './refresh';
 import { voice } from './voice.svelte';
 
 const TICK_MS = 1_000;
@@ -16,24 +17,22 @@ class Live {
   #connection = $state.raw<Connection>(start(Date.now()));
   readonly light = $derived(light(this.#connection, this.now));
   readonly stale = $derived(this.light.kind === 'stale');
+  /** The time by the server's clock, so that a wrong one here does not matter. */
+  readonly serverNow = $derived(
+    this.system === null
+      ? this.now
+      : Date.parse(this.system.now) + Math.max(this.now - this.readAt, 0),
+  );
 
   run(): () => void {
     const timer = setInterval(() => {
       this.#tick();
     }, TICK_MS);
-    const refresh = () => {
-      if (document.visibilityState === 'visible') void this.read();
-    };
-    const sources: [EventTarget, string][] = [
-      [window, 'focus'],
-      [window, 'online'],
-      [document, 'visibilitychange'],
-    ];
-    for (const [source, name] of sources) source.addEventListener(name, refresh);
+    const stop = onReturn(() => void this.read());
     this.#tick();
     return () => {
       clearInterval(timer);
-      for (const [source, name] of sources) source.removeEventListener(name, refresh);
+      stop();
     };
   }
 

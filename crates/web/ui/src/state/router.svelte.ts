@@ -1,4 +1,4 @@
-import { at, format, parse, type Page, type Route } from '../lib/route';
+import { at, format, parse, type Place, type Route, type Where } from '../lib/route';
 
 /** The address bar as state: reading it is reactive, and every change of it is an address. */
 class Router {
@@ -10,8 +10,8 @@ class Router {
     });
   }
 
-  go(page: Page): void {
-    this.#set(at(page), true);
+  go(page: Place, where: Where = {}): void {
+    this.#set(at(page, where), true);
   }
 
   /** A change within the page. Opening something is a step that Back undoes; the rest is not. */
@@ -35,12 +35,12 @@ class Router {
 export const router = new Router();
 
 /** Follows a plain click on a link to a page; a click with a modifier stays the browser's. */
-export function follow(page: Page): (event: MouseEvent) => void {
+export function follow(page: Place, where: Where = {}): (event: MouseEvent) => void {
   return (event) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) {
       return;
     }
     event.preventDefault();
-    router.go(page);
+    router.go(page, where);
   };
 }

@@ -1,9 +1,18 @@
-export type Overlay = 'palette' | 'help';
+import type { Snippet } from 'svelte';
+
+export type Overlay = 'palette' | 'help' | 'ask';
+
+/** What the inspector shows about the selected row. */
+export interface Panel {
+  readonly title: string;
+  readonly body: Snippet;
+}
 
 /** What lies over the page, and what the page's list holds, so that keys can walk it. */
 class Shell {
   overlay = $state<Overlay | null>(null);
   rows = $state.raw<readonly string[]>([]);
+  panel = $state.raw<Panel | null>(null);
 
   toggle(overlay: Overlay): void {
     if (this.overlay === overlay) this.close();
@@ -14,6 +23,18 @@ class Shell {
   close(): void {
     document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
     this.overlay = null;
+  }
+
+  /** The rows of the page, until the returned function is called. */
+  list(rows: readonly string[]): () => void {
+    this.rows = rows;
+    return () => (this.rows = []);
+  }
+
+  /** What the inspector holds, until the returned function is called. */
+  inspect(panel: Panel | null): () => void {
+    this.panel = panel;
+    return () => (this.panel = null);
   }
 }
 

@@ -1,5 +1,17 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parse, READ_TIMEOUT_MS, readSystem, refusal } from './client';
+import {
+  change,
+  parse,
+  READ_TIMEOUT_MS,
+  readSystem,
+  refusal,
+  RETRY_AFTER_LIMIT_S,
+  retryAfter,
+  whenSignedOut,
+  write,
+  WRITE_TIMEOUT_MS,
+  type Body,
+} from './client';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -20,7 +32,14 @@ describe('readSystem', () => {
     answerWith('{"error":"Busy","code":"busy","detail":"Wait.","request_id":"r1"}', 503);
     expect(await readSystem()).toEqual({
       ok: false,
-      failure: { title: 'Busy', detail: 'Wait.', requestId: 'r1' },
+      failure: {
+        title: 'Busy',
+        detail: 'Wait.',
+        requestId: 'r1',
+        code: 'busy',
+        status: 503,
+        retryAfter: null,
+      },
     });
   });
 
@@ -55,6 +74,84 @@ describe('readSystem', () => {
       ok: false,
       failure: { title: 'The server did not answer in time' },
     });
+  });
+});
+
+describe('a change', () => {
+  const isAnything = (body: Body): body is Body => Object.keys(body).length > 0;
+  const silence = (_path: string, { signal }: { signal: AbortSignal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => {
+        reject(new DOMException('aborted', 'AbortError'));
+      });
+    });
+
+  it('sends JSON and gives the body', async () => {
+    const fetched = vi.fn(() => Promise.resolve(new Response('{"id":"1"}', { status: 201 })));
+    vi.stubGlobal('fetch', fetched);
+    const answer = await write('POST', '/api/things', { name: 'ü' }, isAnything);
+    expect(answer).toMatchObject({ ok: true, value: { id: '1' } });
+    expect(fetched).toHaveBeenCalledWith(
+      '/api/things',
+      expect.objectContaining({
+        method: 'POST',
+        body: '{"name":"ü"}',
+        headers: { 'Content-Type': 'application/json' },
+      }),
+    );
+  });
+
+  it('is done when the answer has no body', async () => {
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response(null, { status: 204 })));
+    expect(await change('DELETE', '/api/things/1')).toMatchObject({ ok: true, value: null });
+  });
+
+  it('that nobody answered may have been made', async () => {
+    vi.useFakeTimers();
+    vi.stubGlobal('fetch', silence);
+    const answer = change('POST', '/api/things');
+    await vi.advanceTimersByTimeAsync(WRITE_TIMEOUT_MS);
+    const given = await answer;
+    expect(given).toMatchObject({ ok: false });
+    expect(given.ok ? '' : given.failure.detail).toContain('Look whether it was done');
+  });
+
+  it('says when to come again', async () => {
+    const headers = { 'Retry-After': '42' };
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response('{}', { status: 429, headers })));
+    expect(await change('POST', '/api/things')).toMatchObject({ failure: { retryAfter: 42 } });
+  });
+});
+
+describe('being signed out', () => {
+  it.each([
+    [401, 'unauthenticated', 1],
+    [401, 'invalid_credentials', 0],
+    [403, 'unauthenticated', 0],
+    [403, 'forbidden', 0],
+  ])('status %i with %s is told %i times', async (status, code, times) => {
+    const told = vi.fn();
+    whenSignedOut(told);
+    answerWith(JSON.stringify({ error: 'No', code, detail: 'No.' }), status);
+    await readSystem();
+    expect(told).toHaveBeenCalledTimes(times);
+  });
+});
+
+describe('Retry-After', () => {
+  const now = Date.parse('2026-11-16T12:00:00Z');
+
+  it.each([
+    [null, null],
+    ['', null],
+    ['soon', null],
+    ['0', 0],
+    ['30', 30],
+    ['Mon, 16 Nov 2026 12:00:10 GMT', 10],
+    ['Mon, 16 Nov 2026 11:00:00 GMT', 0],
+    ['99999999', RETRY_AFTER_LIMIT_S],
+  ])('%s is %s seconds', (header, seconds) => {
+    expect(retryAfter(header, now)).toBe(seconds);
   });
 });
 

@@ -1,13 +1,22 @@
 import type { components } from './schema';
 
 type System = components['schemas']['System'];
-type Body = Record<string, unknown>;
+export type Body = Record<string, unknown>;
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+/** Whether a body is enough to draw: a proxy's own JSON, or a server of another age, is not. */
+export type Check<Value> = (body: Body) => body is Body & Value;
 
 /** Why there is no answer, in words that a person can act on. */
 export interface Failure {
   readonly title: string;
   readonly detail: string;
   readonly requestId: string | null;
+  /** The server's stable word for the case; null when it was not the server that said no. */
+  readonly code: string | null;
+  /** The answer's status; null when there was none. */
+  readonly status: number | null;
+  /** Seconds until another try may succeed, when the server named them. */
+  readonly retryAfter: number | null;
 }
 
 export type Answer<Value> =
@@ -16,32 +25,86 @@ export type Answer<Value> =
 
 /** Shorter than the time after which data counts as stale, so that a hung read is seen before. */
 export const READ_TIMEOUT_MS = 10_000;
+/** Longer: a password is hashed on purpose slowly, and behind a gate. */
+export const WRITE_TIMEOUT_MS = 20_000;
+/** A longer wait than a day is no wait but a mistake. */
+export const RETRY_AFTER_LIMIT_S = 86_400;
 
 export function readSystem(): Promise<Answer<System>> {
   return read('/api/system', isSystem);
 }
 
-async function read<Value>(
+export function read<Value>(path: string, isValue: Check<Value>): Promise<Answer<Value>> {
+  return ask('GET', path, undefined, bodyOf(path, isValue));
+}
+
+/** A change that is answered with a body. */
+export function write<Value>(
+  method: Exclude<Method, 'GET'>,
   path: string,
-  isValue: (body: Body) => body is Body & Value,
+  body: object | undefined,
+  isValue: Check<Value>,
+): Promise<Answer<Value>> {
+  return ask(method, path, body, bodyOf(path, isValue));
+}
+
+/** A change whose answer is that it was done. */
+export function change(
+  method: Exclude<Method, 'GET'>,
+  path: string,
+  body?: object,
+): Promise<Answer<null>> {
+  return ask(method, path, body, () => ({ value: null }));
+}
+
+let signedOut: () => void = () => undefined;
+
+/** Names what happens when the server no longer knows who asks. */
+export function whenSignedOut(handler: () => void): void {
+  signedOut = handler;
+}
+
+type Reading<Value> = (body: Body | null) => { readonly value: Value } | Failure;
+
+async function ask<Value>(
+  method: Method,
+  path: string,
+  body: object | undefined,
+  reading: Reading<Value>,
 ): Promise<Answer<Value>> {
   const abort = new AbortController();
+  const limit = method === 'GET' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS;
   const timer = setTimeout(() => {
     abort.abort();
-  }, READ_TIMEOUT_MS);
+  }, limit);
   try {
     const sentAt = Date.now();
-    const response = await fetch(path, { signal: abort.signal, cache: 'no-store' });
-    const text = await response.text();
-    const body = parse(text);
-    if (!response.ok) return { ok: false, failure: refusal(response.status, body) };
-    if (body === null || !isValue(body)) return { ok: false, failure: unreadable(path) };
-    return { ok: true, value: body, sentAt, gotAt: Date.now() };
+    const response = await fetch(path, { ...init(method, body), signal: abort.signal });
+    const answered = parse(await response.text());
+    if (!response.ok) return refused(response, answered);
+    const result = reading(answered);
+    if (!('value' in result)) return { ok: false, failure: result };
+    return { ok: true, value: result.value, sentAt, gotAt: Date.now() };
   } catch {
-    return { ok: false, failure: abort.signal.aborted ? slow : unreachable };
+    return { ok: false, failure: abort.signal.aborted ? slow(method, limit) : unreachable };
   } finally {
     clearTimeout(timer);
   }
+}
+
+function init(method: Method, body: object | undefined): RequestInit {
+  if (body === undefined) return { method, cache: 'no-store' };
+  const headers = { 'Content-Type': 'application/json' };
+  return { method, cache: 'no-store', headers, body: JSON.stringify(body) };
+}
+
+function refused(response: Response, body: Body | null): { ok: false; failure: Failure } {
+  const failure = {
+    ...refusal(response.status, body),
+    retryAfter: retryAfter(response.headers.get('Retry-After'), Date.now()),
+  };
+  if (failure.status === 401 && failure.code === 'unauthenticated') signedOut();
+  return { ok: false, failure };
 }
 
 /** The server's own words, when it gave some. */
@@ -54,7 +117,20 @@ export function refusal(status: number, body: Body | null): Failure {
     title: word('error') ?? `The server answered with status ${String(status)}`,
     detail: word('detail') ?? "It gave no reason. The server's log has more.",
     requestId: word('request_id'),
+    code: word('code'),
+    status,
+    retryAfter: null,
   };
+}
+
+/** The seconds of a `Retry-After`, which holds a number of them or a date. */
+export function retryAfter(header: string | null, now: number): number | null {
+  if (header === null || header.trim() === '') return null;
+  const seconds = /^\s*\d+\s*$/.test(header)
+    ? Number(header)
+    : Math.ceil((Date.parse(header) - now) / 1000);
+  if (Number.isNaN(seconds)) return null;
+  return Math.min(Math.max(seconds, 0), RETRY_AFTER_LIMIT_S);
 }
 
 export function parse(text: string): Body | null {
@@ -67,27 +143,33 @@ export function parse(text: string): Body | null {
   }
 }
 
-/** Enough to draw it: a proxy's own JSON, or a server of another age, must not break the page. */
+function bodyOf<Value>(path: string, isValue: Check<Value>): Reading<Value> {
+  return (body) => (body !== null && isValue(body) ? { value: body } : unreadable(path));
+}
+
 function isSystem(body: Body): body is Body & System {
   return Array.isArray(body['checks']) && typeof body['database'] === 'object';
 }
 
-const unreachable: Failure = {
-  title: 'The server cannot be reached',
-  detail: 'Mainstay may be stopped, or the network between it and this browser is down.',
-  requestId: null,
-};
+function failed(title: string, detail: string): Failure {
+  return { title, detail, requestId: null, code: null, status: null, retryAfter: null };
+}
 
-const slow: Failure = {
-  title: 'The server did not answer in time',
-  detail: `It was asked and said nothing for ${String(READ_TIMEOUT_MS / 1000)} seconds.`,
-  requestId: null,
-};
+const unreachable = failed(
+  'The server cannot be reached',
+  'Mainstay may be stopped, or the network between it and this browser is down.',
+);
+
+function slow(method: Method, limit: number): Failure {
+  const said = `It was asked and said nothing for ${String(limit / 1000)} seconds.`;
+  // A change may have been made all the same.
+  const look = method === 'GET' ? '' : ' Look whether it was done before you try again.';
+  return failed('The server did not answer in time', said + look);
+}
 
 function unreadable(path: string): Failure {
-  return {
-    title: 'The answer is not from Mainstay',
-    detail: `What came for ${path} cannot be read. A proxy in between may be set up wrongly.`,
-    requestId: null,
-  };
+  return failed(
+    'The answer is not from Mainstay',
+    `What came for ${path} cannot be read. A proxy in between may be set up wrongly.`,
+  );
 }

@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { go, leave, look } from './harness';
+import { ADMIN } from './people';
+import { openStage } from './stage';
+
+const stage = openStage({ account: false });
+
+const field = { email: 'E-mail', password: 'Password' };
+const SIZES = {
+  wide: { width: 1280, height: 800 },
+  narrow: { width: 375, height: 720 },
+};
+
+describe.each(['light', 'dark'] as const)('before there is an account, in the %s theme', (theme) => {
+  it.each(Object.entries(SIZES))('says how to make one, %s', async (size, viewport) => {
+    const visit = await stage.visitOutside({ colorScheme: theme, viewport });
+    const { page } = visit;
+    // Without a session every page leads to where one signs in.
+    await page.goto('/system?filter=data');
+    await page.getByRole('heading', { name: 'Make the first account' }).waitFor();
+    expect(page.url()).toBe(`${stage.server.origin}/login?next=%2Fsystem%3Ffilter%3Ddata`);
+    await page.getByText('mainstay admin create --email').waitFor();
+    await look(page, `first-run-${theme}-${size}`);
+
+    await page.goto('/setup');
+    await page.getByRole('heading', { name: 'The link is not whole' }).waitFor();
+    await look(page, `setup-missing-${theme}-${size}`);
+
+    await page.goto(await stage.server.setupLink());
+    await page.waitForSelector('form');
+    await look(page, `setup-${theme}-${size}`);
+    await leave(visit);
+  });
+});
+
+describe('from the first start on', () => {
+  it('does not take a link that is not the one of the log', async () => {
+    const visit = await stage.visitOutside();
+    const { page } = visit;
+    await page.goto(`/setup#${'A'.repeat(43)}`);
+    await page.getByLabel(field.email).fill(ADMIN.email);
+    await page.getByLabel(field.password, { exact: true }).fill(ADMIN.password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    visit.complaints.splice(0);
+    await leave(visit);
+  });
+
+  it('goes by the link of the log to the first account, out and in again', async () => {
+    const visit = await stage.visitOutside();
+    const { page } = visit;
+    await page.goto(await stage.server.setupLink());
+    await page.waitForSelector('form');
+    expect(page.url()).toBe(`${stage.server.origin}/setup`);
+
+    await page.getByLabel(field.email).fill(ADMIN.email);
+    const password = page.getByLabel(field.password, { exact: true });
+    await password.fill('too short');
+    await page.getByText('9 so far').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('At least 12 characters are needed.').waitFor();
+    await password.fill(ADMIN.password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${stage.server.origin}/`);
+    await page.waitForSelector('[data-light="live"]');
+
+    await go(page, '/account');
+    expect(await page.locator('[data-me]').innerText()).toBe(ADMIN.email);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${stage.server.origin}/login`);
+    await page.waitForSelector('form');
+    visit.complaints.splice(0);
+
+    await page.getByLabel(field.email).fill(ADMIN.email);
+    await password.fill('not the password');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    // The wrong one is selected, so that typing replaces it.
+    await page.keyboard.type(ADMIN.password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${stage.server.origin}/`);
+    await page.waitForSelector('[data-light="live"]');
+    expect(visit.complaints.splice(0)).toHaveLength(1);
+    await leave(visit);
+  });
+
+  it('takes the link only once', async () => {
+    const visit = await stage.visitOutside();
+    await visit.page.goto('/setup#used');
+    await visit.page.getByText('is there already').waitFor();
+    await visit.page.getByRole('link', { name: 'Sign in' }).click();
+    await visit.page.waitForSelector('input[type="password"]');
+    await leave(visit);
+  });
+});
+
+describe('signing in', () => {
+  it('leads back to where one was, without a mouse', async () => {
+    const visit = await stage.visitOutside();
+    const { page } = visit;
+    await page.goto('/system?filter=data');
+    await page.waitForSelector('form');
+    await page.keyboard.type(ADMIN.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(ADMIN.password);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Space');
+    expect(await page.getByLabel(field.password, { exact: true }).getAttribute('type')).toBe('text');
+    await page.keyboard.press('Space');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${stage.server.origin}/system?filter=data`);
+    await page.waitForSelector('[data-row="database"]');
+
+    // Who has a session has no use for the page to sign in.
+    await page.goto('/login?next=%2Faccount');
+    await page.waitForURL(`${stage.server.origin}/account`);
+    await page.waitForSelector('[data-light="live"]');
+    await leave(visit);
+  });
+
+  it('never leads to another site', async () => {
+    const visit = await stage.visitOutside();
+    const { page } = visit;
+    await page.goto('/login?next=//evil.example/');
+    await page.getByLabel(field.email).fill(ADMIN.email);
+    await page.getByLabel(field.password, { exact: true }).fill(ADMIN.password);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${stage.server.origin}/`);
+    await page.waitForSelector('[data-light="live"]');
+    await leave(visit);
+  });
+
+  it('has fields that a password manager knows', async () => {
+    const visit = await stage.visitOutside();
+    const { page } = visit;
+    await page.goto('/login');
+    const names = await page
+      .locator('form input:not([type="hidden"])')
+      .evaluateAll((inputs) => inputs.map((input) => input.getAttribute('autocomplete')));
+    expect(names).toEqual(['username', 'current-password']);
+    await leave(visit);
+  });
+
+  it('says a refusal also when the form was posted without a script', async () => {
+    const visit = await stage.visitOutside();
+    const { page } = visit;
+    await page.goto('/login?next=%2Fsystem');
+    await page.getByLabel(field.email).fill(ADMIN.email);
+    await page.getByLabel(field.password, { exact: true }).fill('not the password');
+    await page.evaluate(() => {
+      document.querySelector('form')?.submit();
+    });
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').innerText()).toContain('is wrong');
+    expect(page.url()).toBe(`${stage.server.origin}/login?next=%2Fsystem`);
+    await leave(visit);
+  });
+
+  it('counts down when it was tried too often', async () => {
+    const visit = await stage.visitOutside();
+    const { page } = visit;
+    await page.goto('/login');
+    await page.getByLabel(field.email).fill('nobody@example.com');
+    const password = page.getByLabel(field.password, { exact: true });
+    const ATTEMPTS = 30;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      await password.fill(`guess number ${String(attempt)}`);
+      const answered = page.waitForResponse('**/api/auth/login');
+      await page.keyboard.press('Enter');
+      if ((await answered).status() === 429) break;
+    }
+    await page.locator('[data-wait]').waitFor();
+    expect(await page.locator('[data-wait]').innerText()).toMatch(/try again in \d+ (s|min)/);
+    const button = page.getByRole('button', { name: 'Sign in' });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    visit.complaints.splice(0);
+    await leave(visit);
+  });
+});

@@ -1,0 +1,115 @@
+import type { APIRequestContext, APIResponse, Browser, BrowserContext } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Server } from './server';
+
+/** A browser's cookies and storage, so that one sign-in serves many tests. */
+export type Signed = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+export const ADMIN = { email: 'ana@example.com', password: 'correct horse battery' };
+export const PASSWORD = 'staple of the harbour';
+/** Sooner, a form is taken for a machine's. */
+const TIME_GATE_MS = 3_200;
+
+/** Makes the first account by the link of the log, and gives its session. */
+export async function makeFirstAccount(browser: Browser, server: Server): Promise<Signed> {
+  const [, token = ''] = (await server.setupLink()).split('#');
+  return signedBy(browser, server.origin, (api) => api.post('/api/auth/setup', { token, ...ADMIN }));
+}
+
+export function signIn(browser: Browser, origin: string, email: string): Promise<Signed> {
+  const password = email === ADMIN.email ? ADMIN.password : PASSWORD;
+  return signedBy(browser, origin, (api) => api.post('/api/auth/login', { email, password }));
+}
+
+/** The API as a page of the site would call it. */
+export class Api {
+  readonly #request: APIRequestContext;
+  readonly #origin: string;
+
+  constructor(request: APIRequestContext, origin: string) {
+    this.#request = request;
+    this.#origin = origin;
+  }
+
+  get(path: string): Promise<APIResponse> {
+    return this.#request.get(this.#origin + path);
+  }
+
+  post(path: string, data: object): Promise<APIResponse> {
+    return this.#request.post(this.#origin + path, { data, headers: this.#headers() });
+  }
+
+  patch(path: string, data: object): Promise<APIResponse> {
+    return this.#request.patch(this.#origin + path, { data, headers: this.#headers() });
+  }
+
+  delete(path: string): Promise<APIResponse> {
+    return this.#request.delete(this.#origin + path, { headers: this.#headers() });
+  }
+
+  async list<Item>(path: string): Promise<Item[]> {
+    const { items } = (await (await this.get(path)).json()) as { items: Item[] };
+    return items;
+  }
+
+  /** Changes need to come from the site itself. */
+  #headers(): Record<string, string> {
+    return { Origin: this.#origin };
+  }
+}
+
+/** Calls the API with a session, or without one, and closes what it opened. */
+export async function withApi<Result>(
+  browser: Browser,
+  origin: string,
+  state: Signed | undefined,
+  use: (api: Api, context: BrowserContext) => Promise<Result>,
+): Promise<Result> {
+  const context = await browser.newContext(state === undefined ? {} : { storageState: state });
+  try {
+    return await use(new Api(context.request, origin), context);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Invites somebody and gives the link. */
+export async function invite(api: Api, email: string, role: string): Promise<string> {
+  const answer = await api.post('/api/admin/invites', { email, role });
+  expect(answer.status(), await answer.text()).toBe(201);
+  return ((await answer.json()) as { link: string }).link;
+}
+
+/** Accepts an invite and gives the new session. */
+export function accept(browser: Browser, origin: string, link: string): Promise<Signed> {
+  const [, token = ''] = link.split('#');
+  const body = { token, password: PASSWORD };
+  return signedBy(browser, origin, (api) => api.post('/api/invites/accept', body));
+}
+
+/** Sends requests for access as a person would: not at once. */
+export async function requestAccess(api: Api, asked: readonly object[]): Promise<void> {
+  const forms = await Promise.all(
+    asked.map(async () => {
+      const answer = await api.get('/api/access-requests/form');
+      return (await answer.json()) as { client_ts: string };
+    }),
+  );
+  await new Promise((resolve) => setTimeout(resolve, TIME_GATE_MS));
+  for (const [at, one] of asked.entries()) {
+    const answer = await api.post('/api/access-requests', { ...one, ...forms[at] });
+    expect(answer.status(), await answer.text()).toBe(202);
+  }
+}
+
+function signedBy(
+  browser: Browser,
+  origin: string,
+  enter: (api: Api) => Promise<APIResponse>,
+): Promise<Signed> {
+  return withApi(browser, origin, undefined, async (api, context) => {
+    const answer = await enter(api);
+    expect(answer.status(), await answer.text()).toBe(200);
+    return context.storageState();
+  });
+}

@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { choicesFor } from './commands';
+
+describe('the palette', () => {
+  it('shows what is for admins to them alone', () => {
+    const titles = (admin: boolean) => choicesFor(admin).map(({ title }) => title);
+    expect(titles(true)).toContain('Go to Audit log');
+    expect(titles(false)).not.toContain('Go to Audit log');
+    expect(titles(false)).toContain('Go to Account');
+    expect(titles(false)).toContain('Sign out');
+  });
+
+  it('has no two entries of one name', () => {
+    const titles = choicesFor(true).map(({ title }) => title);
+    expect(new Set(titles).size).toBe(titles.length);
+  });
+});

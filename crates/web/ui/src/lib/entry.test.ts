@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { loginAddress, loginError, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withoutError } from './entry';
+
+describe('where to go after signing in', () => {
+  it.each(['/', '/system', '/system?filter=a&row=b', '/admin/audit?actor=ana%40example.com', '/a//b'])(
+    'may be %s',
+    (next) => {
+      expect(safeNext(next)).toBe(next);
+    },
+  );
+
+  it.each([
+    null,
+    undefined,
+    '',
+    'system',
+    '//evil.example',
+    '///evil.example',
+    '/\\evil.example',
+    '\\/evil.example',
+    'https://evil.example/',
+    'javascript:alert(1)',
+    '/\t/evil.example',
+    '/\n/evil.example',
+    '/sys\u0000tem',
+    ' /system',
+    `/${'a'.repeat(NEXT_LIMIT)}`,
+  ])('may not be %j', (next) => {
+    expect(safeNext(next)).toBeNull();
+  });
+
+  it('stays on this site, whatever is made of it', () => {
+    const tries = ['//e.x', '/\\e.x', '/\t/e.x', '/%2f/e.x', '/.//e.x', '/@e.x', '/:80'];
+    for (const next of tries.map(safeNext)) {
+      if (next === null) continue;
+      expect(new URL(next, 'http://localhost:7373').origin).toBe('http://localhost:7373');
+    }
+  });
+
+  it('does not lead back to where one signs in', () => {
+    expect(safeNext('/login')).toBeNull();
+    expect(safeNext('/login?next=/login')).toBeNull();
+    expect(safeNext('/logins')).toBe('/logins');
+  });
+});
+
+describe('the address to sign in', () => {
+  it('leads back to where one was', () => {
+    expect(loginAddress('/', '')).toBe('/login');
+    const address = new URL(loginAddress('/system', '?filter=a b&row=c'), 'http://localhost');
+    expect(address.pathname).toBe('/login');
+    expect(address.searchParams.get('next')).toBe('/system?filter=a b&row=c');
+  });
+
+  it('forgets what it cannot take along', () => {
+    expect(loginAddress('/login', '?next=/x')).toBe('/login');
+    expect(loginAddress('//evil.example', '')).toBe('/login');
+  });
+});
+
+describe('the token of a link', () => {
+  it('is what follows the sign', () => {
+    expect(tokenOf('#abc-DEF_123')).toBe('abc-DEF_123');
+    expect(tokenOf('#abc ')).toBe('abc');
+  });
+
+  it.each(['', '#', '#a/b', '#a=b', '#<script>', `#${'a'.repeat(TOKEN_LIMIT + 1)}`])(
+    'is not in %j',
+    (hash) => {
+      expect(tokenOf(hash)).toBeNull();
+    },
+  );
+});
+
+describe('a refusal in the address', () => {
+  it('is told in words, also when it is not known', () => {
+    expect(loginError(null)).toBeNull();
+    expect(loginError('invalid_credentials')).toContain('wrong');
+    expect(loginError('user_disabled')).toContain('disabled');
+    for (const strange of ['', 'melted', 'toString', '__proto__']) {
+      expect(loginError(strange)).toBe('Signing in did not work. Try again.');
+    }
+  });
+
+  it('is taken out, and nothing else', () => {
+    expect(withoutError('/login', '?error=busy')).toBe('/login');
+    expect(withoutError('/login', '?error=busy&next=%2Fsystem')).toBe('/login?next=%2Fsystem');
+    expect(withoutError('/login', '')).toBe('/login');
+  });
+});

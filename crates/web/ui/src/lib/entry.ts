@@ -1,0 +1,49 @@
+import { PATHS } from './route';
+
+/** Longer ones are ignored, as the server ignores them. */
+export const NEXT_LIMIT = 1_000;
+/** No token that the server writes is longer. */
+export const TOKEN_LIMIT = 200;
+
+/** Where to go after signing in: a path of this site, or null when it could lead elsewhere. */
+export function safeNext(value: string | null | undefined): string | null {
+  if (value === null || value === undefined || value.length > NEXT_LIMIT) return null;
+  // Browsers read a backslash as a slash, and drop control characters before they look.
+  if (!/^\/(?![/\\])/.test(value) || /[\u0000-\u001f\u007f]/.test(value)) return null;
+  // Signing in leads on, not back to the page where one signs in.
+  return value.split(/[?#]/)[0] === PATHS.login ? null : value;
+}
+
+/** The address of the sign-in page that leads back to where one was. */
+export function loginAddress(pathname: string, search: string): string {
+  const next = safeNext(pathname + search);
+  if (next === null || next === '/') return PATHS.login;
+  return `${PATHS.login}?${new URLSearchParams({ next }).toString()}`;
+}
+
+/** The token in the fragment of a link, where no server and no log sees it. */
+export function tokenOf(hash: string): string | null {
+  const token = hash.replace(/^#/, '').trim();
+  return /^[\w-]+$/.test(token) && token.length <= TOKEN_LIMIT ? token : null;
+}
+
+/** The address without the refusal, which is said once: a reload starts afresh. */
+export function withoutError(pathname: string, search: string): string {
+  const query = new URLSearchParams(search);
+  query.delete('error');
+  const rest = query.toString();
+  return pathname + (rest === '' ? '' : `?${rest}`);
+}
+
+const SAYS: Record<string, string> = {
+  invalid_credentials: 'The e-mail or the password is wrong.',
+  user_disabled: 'This account is disabled. An admin can enable it.',
+  too_many_attempts: 'Too many attempts. Wait a little, then try again.',
+  busy: 'The server is busy. Try again in a moment.',
+};
+
+/** A refusal that came back in the address after a form was posted without a script. */
+export function loginError(code: string | null): string | null {
+  if (code === null) return null;
+  return Object.hasOwn(SAYS, code) ? (SAYS[code] ?? null) : 'Signing in did not work. Try again.';
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { extended, refreshed } from './listing';
+
+const slice = (ids: string, next_cursor: string | null = null, version = 1) => ({
+  items: Array.from(ids, (id) => ({ id, version })),
+  next_cursor,
+});
+const ids = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id).join('');
+
+describe('a list that is read again', () => {
+  it('is what came, when it came whole', () => {
+    expect(refreshed(null, slice('abc'))).toEqual(slice('abc'));
+    expect(ids(refreshed(slice('abc'), slice('ac')))).toBe('ac');
+    expect(ids(refreshed(slice('abc'), slice('')))).toBe('');
+  });
+
+  it('keeps the pages beyond the first, and where they end', () => {
+    const got = refreshed(slice('cdefg', 'after g'), slice('bcd', 'after d', 2));
+    expect(ids(got)).toBe('bcdefg');
+    expect(got.next_cursor).toBe('after g');
+    expect(got.items.map(({ version }) => version)).toEqual([2, 2, 2, 1, 1, 1]);
+  });
+
+  it('begins anew where there is a gap', () => {
+    const got = refreshed(slice('efg', 'after g'), slice('abc', 'after c'));
+    expect(ids(got)).toBe('abc');
+    expect(got.next_cursor).toBe('after c');
+  });
+
+  it('shows nothing twice that has moved up', () => {
+    expect(ids(refreshed(slice('abcd', 'x'), slice('dab', 'y')))).toBe('dabc');
+  });
+});
+
+describe('a list with its next page', () => {
+  it('goes on where it ended', () => {
+    const got = extended(slice('ab', 'after b'), slice('cd', null));
+    expect(ids(got)).toBe('abcd');
+    expect(got.next_cursor).toBeNull();
+  });
+
+  it('shows nothing twice', () => {
+    expect(ids(extended(slice('ab'), slice('bc')))).toBe('abc');
+    expect(ids(extended(null, slice('bc')))).toBe('bc');
+  });
+});

@@ -1,0 +1,80 @@
+import type { Slice } from '../lib/api/accounts';
+import type { Answer, Failure } from '../lib/api/client';
+import { extended, refreshed } from '../lib/listing';
+import { keepFresh } from './refresh';
+
+type Read<Item> = (cursor: string | null) => Promise<Answer<Slice<Item>>>;
+
+/** A list of the server's that has no events: read at first, on return, and from time to time. */
+export class Listing<Item extends { readonly id: string }> {
+  #slice = $state.raw<Slice<Item> | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  reading = $state(false);
+  readonly items = $derived(this.#slice?.items ?? null);
+  readonly more = $derived((this.#slice?.next_cursor ?? null) !== null);
+  readonly #ask: Read<Item>;
+  /** A result of an earlier turn was overtaken by a change and is dropped. */
+  #turn = 0;
+
+  constructor(ask: Read<Item>) {
+    this.#ask = ask;
+  }
+
+  run(): () => void {
+    void this.read();
+    return keepFresh(() => void this.read());
+  }
+
+  /** Forgets what it holds: another list is wanted. */
+  restart(): void {
+    this.#turn += 1;
+    this.#slice = null;
+    this.failure = null;
+    this.reading = false;
+    void this.read();
+  }
+
+  async read(): Promise<void> {
+    if (!this.reading) await this.#take(null, refreshed);
+  }
+
+  async readMore(): Promise<void> {
+    const cursor = this.#slice?.next_cursor ?? null;
+    if (cursor !== null && !this.reading) await this.#take(cursor, extended);
+  }
+
+  /** The server's answer to a change takes the old item's place. */
+  put(item: Item): void {
+    this.#edit((items) => items.map((old) => (old.id === item.id ? item : old)));
+  }
+
+  add(item: Item): void {
+    this.#edit((items) => [item, ...items.filter(({ id }) => id !== item.id)]);
+  }
+
+  drop(id: string): void {
+    this.#edit((items) => items.filter((old) => old.id !== id));
+  }
+
+  #edit(change: (items: readonly Item[]) => Item[]): void {
+    if (this.#slice !== null) {
+      this.#slice = { ...this.#slice, items: change(this.#slice.items) };
+    }
+    this.#turn += 1;
+    this.reading = false;
+    void this.read();
+  }
+
+  async #take(
+    cursor: string | null,
+    join: (old: Slice<Item> | null, got: Slice<Item>) => Slice<Item>,
+  ): Promise<void> {
+    const turn = this.#turn;
+    this.reading = true;
+    const answer = await this.#ask(cursor);
+    if (turn !== this.#turn) return;
+    this.reading = false;
+    this.failure = answer.ok ? null : answer.failure;
+    if (answer.ok) this.#slice = join(this.#slice, answer.value);
+  }
+}

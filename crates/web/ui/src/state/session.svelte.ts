@@ -1,0 +1,74 @@
+import type { Me } from '../lib/api/accounts';
+import { whenSignedOut, type Failure } from '../lib/api/client';
+import { logOut, readMe } from '../lib/api/entry';
+import { loginAddress } from '../lib/entry';
+import { PATHS } from '../lib/route';
+import { forget, remember, remembered } from '../lib/storage';
+import { keepFresh, onReturn } from './refresh';
+import { voice } from './voice.svelte';
+
+const SIGNED_IN = 'signed-in';
+
+/** Who is signed in, as far as the server has said. */
+class Session {
+  me = $state.raw<Me | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  readonly admin = $derived(this.me?.user.role === 'admin');
+  #reading = false;
+  #leaving = false;
+
+  run(): () => void {
+    whenSignedOut(() => {
+      this.#leave(loginAddress(location.pathname, location.search));
+    });
+    void this.read();
+    const stopTrying = keepFresh(() => {
+      if (this.me === null) void this.read();
+    });
+    const stop = onReturn(() => void this.read());
+    return () => {
+      stopTrying();
+      stop();
+    };
+  }
+
+  async read(): Promise<void> {
+    if (this.#reading) return;
+    this.#reading = true;
+    const answer = await readMe();
+    this.#reading = false;
+    this.failure = answer.ok ? null : answer.failure;
+    if (!answer.ok) return;
+    this.me = answer.value;
+    remember(SIGNED_IN, 'yes');
+  }
+
+  async signOut(): Promise<void> {
+    const answer = await logOut();
+    if (answer.ok) this.#leave(PATHS.login);
+    else voice.show(answer.failure.title);
+  }
+
+  /** A whole new page: nothing of what one person saw stays for the next. */
+  #leave(address: string): void {
+    forget(SIGNED_IN);
+    if (!this.#leaving) location.assign(address);
+    this.#leaving = true;
+  }
+}
+
+export const session = new Session();
+
+/** Notes that this browser has a session, and goes on to the dashboard as a whole new page. */
+export function enter(next: string | null): void {
+  remember(SIGNED_IN, 'yes');
+  location.assign(next ?? PATHS.now);
+}
+
+/**
+ * Whether it is worth asking the server who is signed in. Browsers note every refused request on
+ * the console, and most who come to sign in have no session.
+ */
+export function mayBeSignedIn(): boolean {
+  return remembered(SIGNED_IN) !== null;
+}
