@@ -37,7 +37,7 @@ pub(crate) struct Parts {
 
 /// Everything that the HTTP surface answers from.
 pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
-    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts: _ } = parts;
+    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts } = parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
         address_rate: config.http.address_rate,
@@ -62,6 +62,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         metrics,
         site: site(config),
         trusts: trusts(config),
+        accounts,
         limits,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use mainstay_accounts::{Accounts, NoPost, Post, SeenQueue};
+use mainstay_accounts::{NoPost, Post, SeenQueue, Token};
 use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
 use mainstay_http::Tls;
 use mainstay_outbound::Mailer;
@@ -89,10 +89,9 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
         tracing::info!("stopped before the database was open");
         return Ok(Exit::Fine);
     };
-    let (db, parts, queue) = opened?;
-    let accounts = parts.accounts.clone();
+    let Opened { db, parts, queue, setup } = opened?;
     let cleaning = tokio::spawn(mainstay_accounts::engine::run(
-        accounts.clone(),
+        parts.accounts.clone(),
         queue,
         config.accounts.audit_kept,
         stop.clone(),
@@ -104,8 +103,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     });
     let service = mainstay_http::service(wire::surface(config, parts));
     let bound = listener.local_addr().context("the bound address can't be read")?;
-    announce(config, bound);
-    announce_setup(config, bound, &accounts).await?;
+    announce(config, bound, setup.as_ref());
     let drained = mainstay_http::serve(
         listener,
         tls,
@@ -126,13 +124,22 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
+/// What is there before the first request.
+struct Opened {
+    db: Db,
+    parts: Parts,
+    queue: SeenQueue,
+    /// The way to the first account, as long as there is none.
+    setup: Option<Token>,
+}
+
 /// Opens the database and brings it up to date.
 async fn open(
     config: &Config,
     clock: Arc<dyn Clock>,
     recorder: Recorder,
     post: Arc<dyn Post>,
-) -> anyhow::Result<(Db, Parts, SeenQueue)> {
+) -> anyhow::Result<Opened> {
     let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
     // It can wait for the server, or for another instance that migrates.
     tracing::info!("opening the database");
@@ -148,10 +155,11 @@ async fn open(
     );
     let (accounts, queue) = room::open(config, db.clone(), Arc::clone(&clock), post)?;
     room::check_pepper(&accounts).await?;
+    let setup = accounts.setup_token().await?;
     let pulse = Pulse::new(Arc::clone(&clock));
     let schema_version = moved.version;
     let parts = Parts { clock, ids, db: db.clone(), schema_version, recorder, pulse, accounts };
-    Ok((db, parts, queue))
+    Ok(Opened { db, parts, queue, setup })
 }
 
 /// Who sends mail, and the task that does, if mail is configured.
@@ -171,23 +179,7 @@ fn post(
     Ok((Arc::new(post), Some(sending)))
 }
 
-/// As long as nobody has an account, the log is the only place that says how to make one.
-async fn announce_setup(
-    config: &Config,
-    bound: SocketAddr,
-    accounts: &Accounts,
-) -> anyhow::Result<()> {
-    if let Some(token) = accounts.setup_token().await? {
-        let site = listen::site_address(config, bound);
-        tracing::info!(
-            "there is no account yet; make the first one within a day at {site}/setup#{}",
-            token.reveal()
-        );
-    }
-    Ok(())
-}
-
-fn announce(config: &Config, bound: SocketAddr) {
+fn announce(config: &Config, bound: SocketAddr, setup: Option<&Token>) {
     if !config.alone() && !wire::is_https(config) {
         tracing::warn!(
             "serving plain HTTP beyond this machine: what is sent can be read on the way; set \
@@ -200,4 +192,11 @@ fn announce(config: &Config, bound: SocketAddr) {
     let site = listen::site_address(config, bound);
     // The site's address need not be the bound one, and port 0 is known only now.
     tracing::info!(version = crate::VERSION, address = %bound, "Mainstay is ready at {site}");
+    // As long as nobody has an account, the log is the only place that says how to make one.
+    if let Some(token) = setup {
+        tracing::info!(
+            "there is no account yet; make the first one within a day at {site}/setup#{}",
+            token.reveal()
+        );
+    }
 }

@@ -57,9 +57,13 @@ mod tests {
         let file = "[http]\ntrusted_proxies = ['::1', '10.0.0.0/8']\nmax_connections = 50";
         insta::assert_snapshot!(print(&loaded(input(flags, &variables, file)).layers), @r#"
         # Flags win over the environment, over mainstay.toml, over defaults.
+        accounts.audit_days = 400 # default
+        # accounts.token_hash_pepper is not set
         data_dir = "./mainstay-data" # default
         database.connections = 10 # default
         database.url = "postgres://me:[secret]@db/main" # DATABASE_URL
+        http.address_burst = 1000 # default
+        http.address_rate = 100 # default
         http.listen = "0.0.0.0:80" # --listen
         http.max_connections = 50 # mainstay.toml:3
         # http.public_url is not set

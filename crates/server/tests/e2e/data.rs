@@ -5,7 +5,8 @@ use std::path::Path;
 use mainstay_store::Dialect;
 use mainstay_testkit::TestDatabase;
 
-use crate::client::get;
+use crate::client::request;
+use crate::people::{set_up, signed};
 use crate::process::{Server, database_file, mainstay, run, run_well};
 
 fn migrate(folder: &Path, address: &str, action: &[&str]) -> String {
@@ -75,7 +76,8 @@ async fn it_serves_on_postgres_and_never_logs_the_password() {
     let folder = tempfile::tempdir().unwrap();
     let server =
         Server::start_with(folder.path(), &["--database", &address, "--log-level", "trace"]);
-    let system = get(&server.address, "/api/system").json();
+    let session = signed(&server.address, &set_up(&server));
+    let system = request(&server.address, "GET", "/api/system", &session).json();
     assert_eq!(system["database"]["kind"], "postgres");
     let password = address.split(['@', ':']).nth(2).unwrap();
     assert!(password.len() > 8, "the test's server has a password");
@@ -137,6 +139,12 @@ fn a_backup_taken_while_serving_comes_back_on_another_machine() {
     let other = tempfile::tempdir().unwrap();
     std::fs::copy(folder.path().join("monday.db"), other.path().join("monday.db")).unwrap();
     run_well(other.path(), &["restore", "monday.db"]);
+    // Without the pepper of before, every session would be unknown: it says so instead.
+    let (code, _, error) = run(other.path(), &["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(code, Some(2));
+    assert!(error.contains("another TOKEN_HASH_PEPPER"), "{error}");
+    let pepper = "mainstay-data/token-hash-pepper";
+    std::fs::copy(folder.path().join(pepper), other.path().join(pepper)).unwrap();
     let restored = Server::start(other.path());
     assert_eq!(restored.logged("installation"), installation);
     restored.stop();

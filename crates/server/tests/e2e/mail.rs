@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::accounts::{EMAIL, PASSWORD, post, set_up, signed};
 use crate::client::get;
+use crate::people::{EMAIL, PASSWORD, post, set_up, signed};
 use crate::process::{Server, mainstay};
 
 /// A real SMTP server on loopback that tells what it gets. It ends with this.

@@ -14,6 +14,7 @@ mod exits;
 mod logs;
 mod mail;
 mod metrics;
+mod people;
 mod process;
 mod signals;
 mod site;

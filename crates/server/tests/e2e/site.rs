@@ -7,13 +7,15 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::client::{connect, get, read, request};
+use crate::people::{set_up, signed};
 use crate::process::{Server, mainstay};
 
 #[test]
 fn the_dashboard_opens_and_its_files_are_cached_for_ever() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
-    let page = get(&server.address, "/");
+    let session = signed(&server.address, &set_up(&server));
+    let page = request(&server.address, "GET", "/", &session);
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
     assert_eq!(page.header("cache-control"), Some("no-cache"));
     let html = page.text();
@@ -21,7 +23,8 @@ fn the_dashboard_opens_and_its_files_are_cached_for_ever() {
     let asset = request(&server.address, "GET", script, "accept-encoding: br\r\n");
     assert_eq!((asset.status, asset.header("content-encoding")), (200, Some("br")));
     assert_eq!(asset.header("cache-control"), Some("public, max-age=31536000, immutable"));
-    let page = request(&server.address, "GET", "/system", "accept: text/html\r\n");
+    let headers = format!("{session}accept: text/html\r\n");
+    let page = request(&server.address, "GET", "/system", &headers);
     assert_eq!(page.text(), html, "the dashboard routes by itself");
     assert_eq!(get(&server.address, "/assets/missing.js").status, 404);
     server.stop();
@@ -34,7 +37,8 @@ fn the_probes_and_the_system_tell_the_truth() {
     assert_eq!(get(&server.address, "/healthz").status, 200);
     let ready = get(&server.address, "/readyz");
     assert_eq!((ready.status, &ready.json()["status"]), (200, &"ready".into()));
-    let system = get(&server.address, "/api/system").json();
+    let session = signed(&server.address, &set_up(&server));
+    let system = request(&server.address, "GET", "/api/system", &session).json();
     assert_eq!(system["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(system["database"], serde_json::json!({"kind": "sqlite", "schema_version": 2}));
     assert_eq!(system["checks"][0]["name"], "database");
