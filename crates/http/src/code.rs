@@ -65,8 +65,6 @@ codes! {
     MalformedJson: BAD_REQUEST, "malformed_json", "The body is not JSON";
     /// The path exists, but not for this method.
     MethodNotAllowed: METHOD_NOT_ALLOWED, "method_not_allowed", "The method is not allowed here";
-    /// The metrics are not open to everyone.
-    MetricsNotPublic: FORBIDDEN, "metrics_not_public", "The metrics are not public";
     /// Nothing is at this path.
     NotFound: NOT_FOUND, "not_found", "There is nothing here";
     /// More requests came than are allowed in this time.

@@ -83,6 +83,14 @@ impl Error {
         error
     }
 
+    /// Something that Mainstay leans on does not work now: the cause is logged and never shown.
+    pub(crate) fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        let detail = "The database is busy or can't be reached now. Try again in a few seconds.";
+        let mut error = Self::new(Code::Busy, detail);
+        error.0.cause = Some(Arc::from(cause.into()));
+        error
+    }
+
     /// Adds a field to the body. The names of the body's own fields are not for this.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {

@@ -1,20 +1,23 @@
 //! The HTTP surface, in the order in which a request meets it:
 //! `serve` (accepts) → `tls` → `protocol` → `connection` with `guarded` (its clocks) → `entry` with
 //! `client` (whose request it is) → `router` → `observe` (one layer: `gate` with `flood`, `host`,
-//! `origin` and `credential`; `request_id`, `flight`, `headers`) → [`extract`] → `routes` with `probe`
-//! → `error` on the way out. Every bound stands in [`limits`], every metric in [`measure`], every
+//! `origin` and `credential`; `request_id`, `flight`, `headers`) → `authenticate` with `access` (who may
+//! call which route) and `cookie` → [`extract`] → `routes` with `probe` and `next` → `error` with
+//! `error_of_accounts` on the way out. Every bound stands in [`limits`], every metric in [`measure`], every
 //! error code in `code`; `surface` is what it is all given.
 //!
 //! Only this crate names axum. It knows no store and no environment: `server` hands it a [`Surface`].
 
+mod access;
+mod authenticate;
 mod client;
 mod code;
 mod connection;
-#[cfg_attr(not(test), expect(dead_code, reason = "the routes of accounts will write it"))]
 mod cookie;
 mod credential;
 mod entry;
 mod error;
+mod error_of_accounts;
 pub mod extract;
 mod flight;
 mod flood;
@@ -24,6 +27,7 @@ mod headers;
 mod host;
 pub mod limits;
 pub mod measure;
+mod next;
 mod observe;
 mod openapi;
 mod origin;

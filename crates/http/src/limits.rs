@@ -39,6 +39,8 @@ pub(crate) const ACCEPT_BACKOFF_MAX: Duration = Duration::from_secs(1);
 pub(crate) const MAX_ECHO_CHARS: usize = 120;
 /// Characters of a request id that is taken over from the client.
 pub(crate) const MAX_REQUEST_ID_CHARS: usize = 64;
+/// Characters of what a client calls itself that a session and the audit log keep.
+pub(crate) const MAX_USER_AGENT_CHARS: usize = 300;
 /// Items of one page of a list, unless the query says otherwise.
 pub const DEFAULT_PAGE_ITEMS: u16 = 50;
 /// The most items of one page of a list.

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::extract::Request;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse as _, Response};
 use mainstay_base::{Clock, IdSource};
 use metrics::Gauge;
@@ -29,7 +29,7 @@ use crate::flight::{Flight, RouteLabel};
 use crate::gate::Gate;
 use crate::headers::dress;
 use crate::measure::{self, Meter};
-use crate::request_id;
+use crate::request_id::{self, RequestId};
 
 /// What the layer needs for every request.
 pub(crate) struct Watch {
@@ -73,9 +73,13 @@ where
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request) -> Self::Future {
+    fn call(&mut self, mut request: Request) -> Self::Future {
         let flight = Flight::begin(&self.watch, &self.meter, &request);
         let refusal = self.watch.gate.check(&request, flight.started).err();
+        // Only what changes something is written down with its id.
+        if ![Method::GET, Method::HEAD].contains(request.method()) {
+            request.extensions_mut().insert(RequestId(flight.request_id.clone()));
+        }
         Observed {
             span: flight.span(),
             // Not even started for a refused request.

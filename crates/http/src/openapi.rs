@@ -1,8 +1,16 @@
 //! The document that describes every route of the API.
 
+use axum::Router;
+use mainstay_accounts::Scope;
 use utoipa::OpenApi;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityRequirement, SecurityScheme,
+};
 
+use crate::access::{self, Entry, Needs, Who};
 use crate::error::ErrorBody;
+use crate::router::SharedState;
 use crate::routes;
 
 /// The head of the document; the routes add themselves.
@@ -16,15 +24,71 @@ use crate::routes;
     components(schemas(ErrorBody)),
     tags(
         (name = "health", description = "For those who watch Mainstay itself."),
-        (name = "system", description = "What this Mainstay is.")
+        (name = "system", description = "What this Mainstay is."),
+        (name = "auth", description = "The first account, signing in and out."),
     )
 )]
 pub(crate) struct Document;
 
+/// The names of the ways to prove who is calling.
+const SESSION: &str = "session";
+const BEARER: &str = "bearer";
+
 /// The OpenAPI 3.1 document as JSON, with a newline at its end.
 #[must_use]
 pub fn openapi() -> String {
-    text(&routes::documented().into_openapi())
+    text(&documented().1)
+}
+
+/// The documented routes, and the document with whom each of them is for.
+pub(crate) fn documented() -> (Router<SharedState>, utoipa::openapi::OpenApi) {
+    let (router, mut document) = routes::documented().split_for_parts();
+    let components = document.components.get_or_insert_default();
+    let cookie = ApiKeyValue::with_description(
+        SESSION,
+        "The cookie of a signed-in browser. What changes something also needs Origin or Referer.",
+    );
+    components.add_security_scheme(SESSION, SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
+    let bearer = Http::builder()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some("An API token, which begins with mst_. Make one under /account."))
+        .build();
+    components.add_security_scheme(BEARER, SecurityScheme::Http(bearer));
+    for Entry { method, path, who } in access::TABLE {
+        let item = document.paths.paths.get_mut(*path);
+        let operation = item.and_then(|item| operation(item, method));
+        if let (Some(operation), Who::SignedIn(needs)) = (operation, who) {
+            close(operation, needs);
+        }
+    }
+    (router, document)
+}
+
+fn operation<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Operation> {
+    match method {
+        "GET" => item.get.as_mut(),
+        "POST" => item.post.as_mut(),
+        "PATCH" => item.patch.as_mut(),
+        "DELETE" => item.delete.as_mut(),
+        _ => None,
+    }
+}
+
+/// Says whom an operation is for.
+fn close(operation: &mut Operation, needs: &Needs) {
+    let session = SecurityRequirement::new(SESSION, [""; 0]);
+    let bearer = |scope: Scope| SecurityRequirement::new(BEARER, [scope.name()]);
+    let token = match needs.scope {
+        Some(scope) => format!("or a token with the scope `{scope}`"),
+        None => "not a token".to_owned(),
+    };
+    let words = format!("For the role `{}` and up. Needs a session, {token}.", needs.role);
+    let description = operation.description.get_or_insert_default();
+    if !description.is_empty() {
+        description.push_str("\n\n");
+    }
+    description.push_str(&words);
+    operation.security = Some(std::iter::once(session).chain(needs.scope.map(bearer)).collect());
 }
 
 /// The document as text.

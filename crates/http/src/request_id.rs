@@ -7,6 +7,10 @@ use mainstay_base::IdSource;
 use crate::headers::X_REQUEST_ID;
 use crate::limits::MAX_REQUEST_ID_CHARS;
 
+/// The id, for routes that write it down.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestId(pub(crate) HeaderValue);
+
 /// The client's id if it is harmless in a log, otherwise one of ours.
 pub(crate) fn assign(headers: &HeaderMap, ids: &IdSource) -> HeaderValue {
     if let Some(given) = headers.get(&X_REQUEST_ID).filter(|given| is_harmless(given.as_bytes())) {

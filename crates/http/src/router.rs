@@ -6,8 +6,11 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::FromRef;
 use bytes::Bytes;
+use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, Timestamp};
 
+use crate::access::{self, Doors, Entry};
+use crate::authenticate::{AuthenticateLayer, Guard};
 use crate::client::Trusts;
 use crate::gate::Gate;
 use crate::limits::Limits;
@@ -33,6 +36,7 @@ impl fmt::Debug for Service {
 /// What the routes share.
 pub(crate) struct State {
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) accounts: Accounts,
     pub(crate) build: BuildInfo,
     pub(crate) started_at: Timestamp,
     pub(crate) probe: Arc<dyn Probe>,
@@ -56,12 +60,12 @@ impl FromRef<SharedState> for Limits {
 /// Builds the surface. The metrics recorder must be installed before, or nothing is counted.
 #[must_use]
 pub fn service(surface: Surface) -> Service {
-    assemble(surface, Router::new())
+    assemble(surface, Router::new(), &[])
 }
 
-/// The surface with `more` routes under the same layer and the same limits.
-pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
-    let (router, document) = routes::documented().split_for_parts();
+/// The surface with `more` routes under the same layers and the same limits, for whom `entries` say.
+pub(crate) fn assemble(surface: Surface, more: Router<SharedState>, entries: &[Entry]) -> Service {
+    let (router, document) = openapi::documented();
     let limits = surface.limits;
     let trusts = Arc::clone(&surface.trusts);
     let watch = Arc::new(Watch {
@@ -74,22 +78,30 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>) -> Service {
         headers: headers::template(surface.site.https && !surface.site.alone),
         request_time: limits.request_time,
     });
+    let table = access::TABLE.iter().chain(entries).copied();
+    let guard = Arc::new(Guard {
+        accounts: surface.accounts.clone(),
+        doors: Doors::new(table, &surface.site),
+    });
     let router = router
         .merge(routes::undocumented())
         .merge(more)
         .fallback(routes::assets::fallback)
-        .method_not_allowed_fallback(routes::assets::method_not_allowed)
-        .layer(ObserveLayer(watch))
+        // As one: each call of `layer` would cost an allocation for each request.
+        .layer((ObserveLayer(watch), AuthenticateLayer(guard)))
         .with_state(state(surface, openapi::text(&document)));
     Service { router, limits, trusts }
 }
 
 fn state(surface: Surface, openapi: String) -> SharedState {
-    let Surface { clock, build, started_at, probe, assets, metrics, site, limits, .. } = surface;
+    let Surface {
+        clock, accounts, build, started_at, probe, assets, metrics, site, limits, ..
+    } = surface;
     let shared_probe = SharedProbe::new(Arc::clone(&probe), Arc::clone(&clock), &limits);
     let openapi = openapi.into();
     Arc::new(State {
         clock,
+        accounts,
         build,
         started_at,
         probe,

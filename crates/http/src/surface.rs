@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -19,6 +20,8 @@ pub struct Surface {
     pub clock: Arc<dyn Clock>,
     /// Where request ids come from.
     pub ids: IdSource,
+    /// Who may do what.
+    pub accounts: Accounts,
     /// Which Mainstay this is.
     pub build: BuildInfo,
     /// When it started.

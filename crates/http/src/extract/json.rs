@@ -1,5 +1,7 @@
 //! A JSON body, in and out.
 
+use std::borrow::Cow;
+
 use axum::body::Body;
 use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::header;
@@ -59,7 +61,9 @@ fn refusal(path: &str, error: &serde_json::Error) -> Error {
     let (line, column) = (error.line(), error.column());
     // serde_json ends its text with the place, which has its own fields here.
     let text = error.to_string();
-    let reason = echo(text.split(" at line ").next().unwrap_or(&text));
+    let reason = text.split(" at line ").next().unwrap_or(&text);
+    // What stands in place of the whole body may be all that the caller meant to keep secret.
+    let reason = echo(&if path == "." { without_value(reason) } else { reason.into() });
     match error.classify() {
         Category::Data => {
             let field = echo(path);
@@ -74,6 +78,18 @@ fn refusal(path: &str, error: &serde_json::Error) -> Error {
     }
     .with("line", line)
     .with("column", column)
+}
+
+/// serde's words for a value of the wrong kind, without the value.
+fn without_value(reason: &str) -> Cow<'_, str> {
+    let found = reason.strip_prefix("invalid type: ").and_then(|rest| {
+        let (found, expected) = rest.rsplit_once(", expected ")?;
+        Some((found.split([' ', '`', '"']).next()?, expected))
+    });
+    match found {
+        Some((kind, expected)) => format!("found {kind}, expected {expected}").into(),
+        None => reason.into(),
+    }
 }
 
 #[cfg(test)]

@@ -31,6 +31,11 @@ pub(super) fn expect(headers: &HeaderMap, expected: &[Media]) -> Result<Media, E
 }
 
 impl Media {
+    /// The announced kind, if it is one of these.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).and_then(read)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::Json => "application/json",

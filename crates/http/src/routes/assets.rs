@@ -2,22 +2,31 @@
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::response::Response;
 use bytes::Bytes;
+use mainstay_accounts::Accounts;
 
 use super::encoding::{Encoding, choose, weight};
+use crate::access::not_allowed;
 use crate::code::Code;
+use crate::cookie::SessionCookie;
+use crate::credential::{self, Credential};
 use crate::error::Error;
 use crate::flight::RouteLabel;
+use crate::next;
 use crate::router::SharedState;
 use crate::surface::Asset;
 
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 const VARY: HeaderValue = HeaderValue::from_static("accept-encoding");
-const VARY_OF_PAGES: HeaderValue = HeaderValue::from_static("accept, accept-encoding");
-const GET_AND_HEAD: HeaderValue = HeaderValue::from_static("GET,HEAD");
+const VARY_OF_PAGES: HeaderValue = HeaderValue::from_static("accept, accept-encoding, cookie");
+/// A page is one thing for whoever is signed in and another for the rest: no cache may mix them up.
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+
+/// The pages that nobody has to sign in for.
+const PUBLIC_PAGES: [&str; 4] = ["/login", "/setup", "/invite", "/request-access"];
 
 const FILE: RouteLabel = RouteLabel("asset");
 const PAGE: RouteLabel = RouteLabel("dashboard");
@@ -33,7 +42,7 @@ pub(crate) async fn fallback(
         return Err(Error::new(Code::NotFound, detail));
     }
     if ![Method::GET, Method::HEAD].contains(request.method()) {
-        return Ok(([(header::ALLOW, GET_AND_HEAD)], not_allowed()).into_response());
+        return Ok(not_allowed(["GET"].into_iter()));
     }
     if let Some(asset) = state.assets.find(path) {
         return Ok(answer(&asset, request.headers(), FILE));
@@ -47,18 +56,37 @@ pub(crate) async fn fallback(
                       the dashboard opens for `Accept: text/html`.";
         return Err(Error::new(Code::NotFound, detail));
     }
-    let mut page = answer(&state.assets.index(), request.headers(), PAGE);
+    let (parts, _) = request.into_parts();
+    let mut page = if PUBLIC_PAGES.contains(&parts.uri.path())
+        || is_signed_in(&state.accounts, &parts.headers).await
+    {
+        answer(&state.assets.index(), &parts.headers, PAGE)
+    } else {
+        sign_in_first(&parts.uri)?
+    };
     page.headers_mut().insert(header::VARY, VARY_OF_PAGES);
+    page.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
     Ok(page)
 }
 
-/// A path that exists, asked by a method that does not; the router adds `Allow`.
-pub(crate) async fn method_not_allowed() -> Error {
-    not_allowed()
+/// Whether the request has a session that is alive. While the database does not answer, nobody knows:
+/// then the page, which holds no secret, opens and says what is wrong.
+async fn is_signed_in(accounts: &Accounts, headers: &HeaderMap) -> bool {
+    match credential::find(headers) {
+        Credential::Cookie(SessionCookie::One(text)) => {
+            !matches!(accounts.by_session(text).await, Ok(None))
+        }
+        Credential::Cookie(_) | Credential::Bearer(_) | Credential::None => false,
+    }
 }
 
-fn not_allowed() -> Error {
-    Error::new(Code::MethodNotAllowed, "Use one of the methods that the header Allow names.")
+fn sign_in_first(wanted: &Uri) -> Result<Response, Error> {
+    let location = HeaderValue::try_from(next::login(wanted)).map_err(Error::internal)?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    response.headers_mut().insert(header::LOCATION, location);
+    response.extensions_mut().insert(PAGE);
+    Ok(response)
 }
 
 /// What is below `/assets/` or has a dot in its last part is a file; everything else is a page that

@@ -1,10 +1,12 @@
 //! One file per resource. [`documented`] routes stand in the OpenAPI document.
 
 pub(crate) mod assets;
+mod auth;
 mod encoding;
 mod health;
 mod metrics;
 mod openapi;
+mod setup;
 mod system;
 
 use axum::Router;
@@ -30,6 +32,10 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(health::readyz))
         .routes(routes!(system::system))
         .routes(routes!(openapi::openapi))
+        .routes(routes!(setup::setup_state, setup::set_up))
+        .routes(routes!(auth::login))
+        .routes(routes!(auth::logout))
+        .routes(routes!(auth::me))
 }
 
 /// The routes that speak another language than JSON.

@@ -9,6 +9,7 @@ const BROWSER: &str = "Accept: text/html,application/xhtml+xml,application/xml;q
 #[tokio::test]
 async fn a_page_of_the_dashboard_is_the_index() {
     let house = House::open().await;
+    let cookie = house.admin().await.cookie();
     for (target, accept) in [
         ("/", ""),
         ("/", "Accept: application/json\r\n"),
@@ -19,12 +20,13 @@ async fn a_page_of_the_dashboard_is_the_index() {
         ("/x?y=/api/z", BROWSER),
         ("/system", "Accept: application/json\r\nAccept: TEXT/HTML ; q=0.1\r\n"),
     ] {
-        let answer = request(house.address, "GET", target, accept, "").await;
+        let headers = format!("{cookie}{accept}");
+        let answer = request(house.address, "GET", target, &headers, "").await;
         assert_eq!(answer.status, 200, "{target} {accept}");
         assert!(answer.body.starts_with(b"<!doctype html>"), "{target}");
         assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
-        assert_eq!(answer.header("cache-control"), Some("no-cache"));
-        assert_eq!(answer.header("vary"), Some("accept, accept-encoding"), "{target}");
+        assert_eq!(answer.header("cache-control"), Some("no-store"));
+        assert_eq!(answer.header("vary"), Some("accept, accept-encoding, cookie"), "{target}");
     }
 }
 

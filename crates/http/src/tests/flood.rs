@@ -42,7 +42,7 @@ async fn ask(house: &House, client: &str, target: &str) -> Answer {
 async fn an_address_that_floods_is_told_when_to_come_back_and_others_are_served() {
     let house = House::build(plan(false)).await;
     // What is refused or missing counts like everything else.
-    for (target, status) in [("/api/system", 200), ("/api/nothing", 404), ("/%ff", 400)] {
+    for (target, status) in [("/api/openapi.json", 200), ("/api/nothing", 404), ("/%ff", 400)] {
         assert_eq!(ask(&house, "203.0.113.9", target).await.status, status, "{target}");
     }
     for target in ["/api/system", "/", "/api/nothing", "/assets/app-abc.js"] {
@@ -50,7 +50,7 @@ async fn an_address_that_floods_is_told_when_to_come_back_and_others_are_served(
         assert_eq!((answer.status, answer.code().as_str()), (429, "rate_limited"), "{target}");
         assert_eq!(answer.header("retry-after"), Some("1"), "{target}");
     }
-    assert_eq!(ask(&house, "203.0.113.10", "/api/system").await.status, 200);
+    assert_eq!(ask(&house, "203.0.113.10", "/api/openapi.json").await.status, 200);
 }
 
 #[tokio::test]
@@ -67,6 +67,6 @@ async fn probes_are_answered_however_often_they_ask() {
 async fn when_alone_nobody_is_counted() {
     let house = House::build(plan(true)).await;
     for _ in 0..10 {
-        assert_eq!(get(house.address, "/api/system").await.status, 200);
+        assert_eq!(get(house.address, "/api/openapi.json").await.status, 200);
     }
 }

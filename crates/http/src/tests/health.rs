@@ -45,10 +45,12 @@ async fn those_who_ask_together_share_one_look() {
     let limits = Limits { probe_age: Duration::from_secs(600), ..Limits::default() };
     let house = House::limited(limits).await;
     let address = house.address;
+    let admin = house.admin().await;
     let asking: Vec<_> = (0..20)
         .map(|number| {
             let target = if number % 2 == 0 { "/readyz" } else { "/api/system" };
-            tokio::spawn(async move { get(address, target).await.status })
+            let cookie = admin.cookie();
+            tokio::spawn(async move { request(address, "GET", target, &cookie, "").await.status })
         })
         .collect();
     for asked in asking {
@@ -60,7 +62,8 @@ async fn those_who_ask_together_share_one_look() {
 #[tokio::test]
 async fn the_system_describes_itself() {
     let house = House::open().await;
-    let system = get(house.address, "/api/system").await.json();
+    let admin = house.admin().await;
+    let system = admin.get("/api/system").await.json();
     assert_eq!(system["version"], "1.2.3");
     assert_eq!(system["commit"], "abc1234");
     assert_eq!(system["started_at"], "2026-11-15T21:00:00.007Z");
@@ -77,7 +80,7 @@ async fn the_system_describes_itself() {
 #[tokio::test]
 async fn metrics_are_open_when_alone_or_public() {
     for (alone, metrics_public, status) in
-        [(true, false, 200), (false, true, 200), (true, true, 200), (false, false, 403)]
+        [(true, false, 200), (false, true, 200), (true, true, 200), (false, false, 401)]
     {
         let site = Site { alone, https: false, origin: None, metrics_public };
         let house = House::build(Plan { site, ..Plan::default() }).await;
@@ -87,8 +90,9 @@ async fn metrics_are_open_when_alone_or_public() {
             let format = "text/plain; version=0.0.4; charset=utf-8";
             assert_eq!(answer.header("content-type"), Some(format));
         } else {
-            assert_eq!(answer.code(), "metrics_not_public");
-            assert!(answer.json()["detail"].as_str().unwrap().contains("metrics.public"));
+            assert_eq!(answer.code(), "unauthenticated");
+            let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+            assert!(detail.contains("metrics.public") && detail.contains("Bearer"), "{detail}");
         }
     }
 }

@@ -11,13 +11,17 @@ use axum::Router;
 use axum::body::Body;
 use axum::routing::{get, post};
 use bytes::Bytes;
+use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
+use mainstay_store::{Dialect, migrate};
+use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::access::{Entry, public};
 use crate::client::Client;
 use crate::extract::{Json, JsonOrForm, ListQuery, Media, Page, Path, Query};
 use crate::router::{SharedState, assemble};
@@ -33,6 +37,10 @@ pub(super) const LARGE: usize = 64 * 1024 * 1024;
 pub(super) struct House {
     pub(super) address: SocketAddr,
     pub(super) world: Arc<World>,
+    pub(super) accounts: Accounts,
+    /// Where its own pages come from.
+    pub(super) origin: String,
+    _database: TestDatabase,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Drained>,
 }
@@ -84,12 +92,17 @@ impl House {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let world = Arc::new(World::default());
-        let surface = surface(&world, &plan);
-        let service = assemble(surface, routes(Arc::clone(&world)));
+        let database = TestDatabase::new(Dialect::Sqlite).await;
+        let accounts = accounts(&database, &plan.clock).await;
+        let surface = surface(&world, &plan, &accounts);
+        let service = assemble(surface, routes(Arc::clone(&world)), ROUTES);
+        let scheme = if plan.site.https { "https" } else { "http" };
+        let origin = plan.site.origin.clone();
+        let origin = origin.unwrap_or_else(|| format!("{scheme}://{address}"));
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
-        Self { address, world, stop, serving }
+        Self { address, world, accounts, origin, _database: database, stop, serving }
     }
 
     pub(super) async fn close(self) -> Drained {
@@ -116,12 +129,28 @@ fn recorder() -> &'static PrometheusHandle {
     })
 }
 
-fn surface(world: &Arc<World>, plan: &Plan) -> Surface {
+async fn accounts(database: &TestDatabase, clock: &Arc<dyn Clock>) -> Accounts {
+    let db = database.open_with(Arc::clone(clock), |_| {}).await;
+    migrate::up(&db).await.unwrap();
+    let options = Options {
+        db,
+        clock: Arc::clone(clock),
+        ids: IdSource::new(Arc::clone(clock), Arc::new(SystemRng)),
+        rng: Arc::new(SystemRng),
+        pepper: Pepper::new("a pepper that is long enough for this").unwrap(),
+        hashing: HashingLimits { at_once: 2, waiting: 256 },
+        post: Arc::new(NoPost),
+    };
+    Accounts::new(options).unwrap().0
+}
+
+fn surface(world: &Arc<World>, plan: &Plan, accounts: &Accounts) -> Surface {
     let recorder = recorder();
     let clock = Arc::clone(&plan.clock);
     Surface {
         ids: IdSource::new(Arc::clone(&clock), Arc::new(SystemRng)),
         clock,
+        accounts: accounts.clone(),
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
         started_at: Timestamp::from_millis(1_794_776_400_007),
         probe: Arc::new(Witness(Arc::clone(world))),
@@ -196,6 +225,23 @@ struct Numbered {
     limit: u8,
 }
 
+const ROUTES: &[Entry] = &[
+    public("POST", "/api/test/json"),
+    public("POST", "/api/test/form"),
+    public("GET", "/api/test/list"),
+    public("GET", "/api/test/id/{id}"),
+    public("GET", "/api/test/number/{number}"),
+    public("GET", "/api/test/text/{text}"),
+    public("GET", "/api/test/query"),
+    public("GET", "/api/test/client"),
+    public("GET", "/api/test/panic"),
+    public("GET", "/api/test/internal"),
+    public("GET", "/api/test/held"),
+    public("GET", "/api/test/abandoned"),
+    public("GET", "/api/test/stuck"),
+    public("GET", "/api/test/stream"),
+];
+
 fn routes(world: Arc<World>) -> Router<SharedState> {
     let held = Arc::clone(&world);
     Router::new()
@@ -216,6 +262,8 @@ fn routes(world: Arc<World>) -> Router<SharedState> {
         .route("/api/test/abandoned", get(move || hold(world)))
         .route("/api/test/stuck", get(stuck))
         .route("/api/test/stream", get(stream))
+        // Nobody decided whom it is for.
+        .route("/api/test/undecided", get(|| async { Json("reached") }))
 }
 
 async fn submit(sent: JsonOrForm<Order>) -> Json<(&'static str, Order)> {

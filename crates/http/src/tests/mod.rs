@@ -1,5 +1,6 @@
 //! The surface as clients meet it: real sockets, through [`serve`](crate::serve).
 
+mod access;
 mod assets;
 mod bad_input;
 mod client;
@@ -8,10 +9,14 @@ mod flood;
 mod forms;
 mod health;
 mod house;
+mod login;
 mod observed;
 mod openapi;
 mod origin;
+mod pages;
+mod people;
 mod protocols;
 mod raw;
+mod setup;
 mod slow;
 mod stop;

@@ -150,7 +150,8 @@ async fn both_versions_over_tls() {
     let stream = pair.connect(&house, b"h2").await;
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
     let mut sender = http2(stream).await;
-    let (status, _) = ask(&mut sender, Request::get("https://localhost/api/system"), "").await;
+    let (status, _) =
+        ask(&mut sender, Request::get("https://localhost/api/openapi.json"), "").await;
     assert_eq!(status, 200);
 
     let mut stream = pair.connect(&house, b"http/1.1").await;

@@ -1,0 +1,235 @@
+//! Who may call which route: one line for each. A route without a line is refused, so that a new one
+//! is closed until somebody decides whom it is for.
+
+use std::collections::HashMap;
+
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderValue, Method, header};
+use axum::response::{IntoResponse as _, Response};
+use mainstay_accounts::{Caller, Limit, Means, Role, Scope};
+
+use crate::code::Code;
+use crate::error::Error;
+use crate::surface::Site;
+
+/// A route, and whom it is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry {
+    /// `GET` stands for `HEAD` too.
+    pub(crate) method: &'static str,
+    /// The path as the router knows it.
+    pub(crate) path: &'static str,
+    pub(crate) who: Who,
+}
+
+/// Whom a route is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Who {
+    /// Everybody.
+    Public,
+    /// Whoever is signed in and has what it needs.
+    SignedIn(Needs),
+    /// Everybody when Mainstay is alone or its metrics are public, otherwise as [`Who::SignedIn`].
+    Watchers(Needs),
+}
+
+/// What a caller needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Needs {
+    /// The least role.
+    pub(crate) role: Role,
+    /// The scope that an API token needs; `None` where only a session will do.
+    pub(crate) scope: Option<Scope>,
+    /// How often one user may.
+    pub(crate) limit: Option<&'static Limit>,
+    /// What else whoever is refused should know.
+    hint: &'static str,
+}
+
+/// Every route.
+pub(crate) const TABLE: &[Entry] = &[
+    public("GET", "/healthz"),
+    public("GET", "/readyz"),
+    Entry { method: "GET", path: "/metrics", who: Who::Watchers(METRICS) },
+    public("GET", "/api/openapi.json"),
+    reads("/api/system", Role::Viewer),
+    public("GET", "/api/auth/setup"),
+    public("POST", "/api/auth/setup"),
+    public("POST", "/api/auth/login"),
+    public("POST", "/api/auth/logout"),
+    reads("/api/auth/me", Role::Viewer),
+];
+
+const METRICS: Needs = Needs {
+    hint: " The metrics are open to everyone when metrics.public (MAINSTAY_METRICS_PUBLIC=true) is \
+           set.",
+    ..Needs::new(Role::Viewer, Some(Scope::Read))
+};
+
+pub(crate) const fn public(method: &'static str, path: &'static str) -> Entry {
+    Entry { method, path, who: Who::Public }
+}
+
+/// Reads something, with a session or with any token that reads.
+pub(crate) const fn reads(path: &'static str, role: Role) -> Entry {
+    let needs = Needs::new(role, Some(Scope::Read));
+    Entry { method: "GET", path, who: Who::SignedIn(needs) }
+}
+
+impl Needs {
+    const fn new(role: Role, scope: Option<Scope>) -> Self {
+        Self { role, scope, limit: None, hint: "" }
+    }
+
+    /// Refuses a caller who lacks something.
+    pub(crate) fn check(&self, caller: &Caller) -> Result<(), Error> {
+        let role = caller.user.role;
+        if role < self.role {
+            let detail =
+                format!("This is for the role {} and yours is {role}. Ask an admin.", self.role);
+            return Err(self.refusal(Code::Forbidden, detail));
+        }
+        match (&caller.means, self.scope) {
+            (Means::Token { .. }, None) => {
+                let detail = "An API token can't do this. Sign in at /login and do it there.";
+                Err(self.refusal(Code::SessionRequired, detail.to_owned()))
+            }
+            (Means::Token { scope, .. }, Some(needed)) if !covers(*scope, needed) => {
+                let detail = format!(
+                    "This needs a token with the scope {needed} and yours has {scope}. Make \
+                     another one under /account."
+                );
+                Err(self.refusal(Code::ScopeMissing, detail))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Nobody knows who is calling.
+    pub(crate) fn unknown_caller(&self) -> Error {
+        let how = match self.scope {
+            Some(scope) => format!(
+                "Sign in at /login, or send an API token with the scope {scope}: Authorization: \
+                 Bearer mst_…"
+            ),
+            None => "Sign in at /login.".to_owned(),
+        };
+        let detail = format!("There is no valid session and no valid token. {how}");
+        self.refusal(Code::Unauthenticated, detail)
+    }
+
+    fn refusal(&self, code: Code, mut detail: String) -> Error {
+        detail.push_str(self.hint);
+        Error::new(code, detail)
+    }
+}
+
+/// Whether a token of one scope may do what another is needed for.
+const fn covers(scope: Scope, needed: Scope) -> bool {
+    match scope {
+        Scope::Read => matches!(needed, Scope::Read),
+        Scope::Write => matches!(needed, Scope::Read | Scope::Write),
+        Scope::Agent => matches!(needed, Scope::Agent),
+    }
+}
+
+/// What is to be done before a request reaches its route.
+pub(crate) enum Door {
+    /// Nothing.
+    Open,
+    /// Its caller needs this.
+    Guarded(Needs),
+    /// It does not get there.
+    Closed(Response),
+}
+
+/// The table, as requests ask it.
+pub(crate) struct Doors(HashMap<&'static str, Vec<(&'static str, Option<Needs>)>>);
+
+impl Doors {
+    pub(crate) fn new(table: impl IntoIterator<Item = Entry>, site: &Site) -> Self {
+        let mut paths = HashMap::<_, Vec<_>>::new();
+        for Entry { method, path, who } in table {
+            let needs = match who {
+                Who::Public => None,
+                Who::Watchers(_) if site.alone || site.metrics_public => None,
+                Who::SignedIn(needs) | Who::Watchers(needs) => Some(needs),
+            };
+            paths.entry(path).or_default().push((method, needs));
+        }
+        Self(paths)
+    }
+
+    /// What stands between a request and its route. What no route takes is left to the fallback.
+    pub(crate) fn find(&self, request: &Request) -> Door {
+        let Some(path) = request.extensions().get::<MatchedPath>() else { return Door::Open };
+        let Some(methods) = self.0.get(path.as_str()) else { return Door::Closed(undecided()) };
+        let asked = match request.method() {
+            &Method::HEAD => Method::GET.as_str(),
+            method => method.as_str(),
+        };
+        match methods.iter().find(|(method, _)| *method == asked) {
+            Some((_, None)) => Door::Open,
+            Some((_, Some(needs))) => Door::Guarded(*needs),
+            None => Door::Closed(not_allowed(methods.iter().map(|(method, _)| *method))),
+        }
+    }
+}
+
+fn undecided() -> Response {
+    let detail = "Nobody may call this route, because this Mainstay does not say who may.";
+    Error::new(Code::Forbidden, detail).into_response()
+}
+
+/// A path that exists, asked by a method that does not.
+pub(crate) fn not_allowed(methods: impl Iterator<Item = &'static str>) -> Response {
+    let names = methods.map(|method| if method == "GET" { "GET,HEAD" } else { method });
+    let allow = names.collect::<Vec<_>>().join(",");
+    let error =
+        Error::new(Code::MethodNotAllowed, "Use one of the methods that the header Allow names.");
+    match HeaderValue::try_from(allow) {
+        Ok(allow) => ([(header::ALLOW, allow)], error).into_response(),
+        Err(_) => error.into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_covers_what_it_says_and_no_more() {
+        for (scope, needed, covered) in [
+            (Scope::Read, Scope::Read, true),
+            (Scope::Read, Scope::Write, false),
+            (Scope::Read, Scope::Agent, false),
+            (Scope::Write, Scope::Read, true),
+            (Scope::Write, Scope::Write, true),
+            (Scope::Write, Scope::Agent, false),
+            (Scope::Agent, Scope::Read, false),
+            (Scope::Agent, Scope::Write, false),
+            (Scope::Agent, Scope::Agent, true),
+        ] {
+            assert_eq!(covers(scope, needed), covered, "{scope} {needed}");
+        }
+    }
+
+    #[test]
+    fn what_changes_something_is_not_open_to_a_token_that_reads() {
+        for Entry { method, path, who } in TABLE {
+            let (Who::SignedIn(needs) | Who::Watchers(needs)) = who else { continue };
+            assert_eq!(*method == "GET", needs.scope == Some(Scope::Read), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn accounts_and_their_administration_are_changed_by_people_only() {
+        for Entry { method, path, who } in TABLE {
+            if path.starts_with("/api/admin/") || path.starts_with("/api/account/") {
+                let Who::SignedIn(needs) = who else { panic!("{path} is open") };
+                assert!(*method == "GET" || needs.scope.is_none(), "{method} {path}");
+                assert!(!path.starts_with("/api/admin/") || needs.role == Role::Admin, "{path}");
+            }
+        }
+    }
+}
