@@ -245,6 +245,26 @@ it('tells who did what, narrowed by the address and by a click', async () => {
   expect(await page.getByLabel('Only this actor’s e-mail').inputValue()).toBe(ADMIN.email);
 });
 
+it('reads a list at first, every 15 seconds and on return, and no more', async () => {
+  const { page } = here;
+  let reads = 0;
+  page.on('request', (request) => (reads += Number(request.url().includes('/api/admin/users'))));
+  await page.clock.install();
+  await go(page, '/admin/users');
+  await page.waitForSelector('[data-row]');
+  await page.waitForLoadState('networkidle');
+  expect(reads).toBe(1);
+  await page.clock.runFor(14_000);
+  expect(reads).toBe(1);
+  const due = page.waitForResponse('**/api/admin/users?*');
+  await page.clock.runFor(1_500);
+  await (await due).finished();
+  expect(reads).toBe(2);
+  // A return while a read is under way starts no other, so it is told until it counts.
+  const back = () => page.evaluate(() => dispatchEvent(new Event('focus'))).then(() => reads);
+  await expect.poll(back).toBeGreaterThan(2);
+});
+
 it('walks the rows of a list by brackets, and opens one beside it', async () => {
   const { page } = here;
   await go(page, '/admin/users');

@@ -62,13 +62,16 @@ export const session = new Session();
 /** Notes that this browser has a session, and goes on to the dashboard as a whole new page. */
 export function enter(next: string | null): void {
   remember(SIGNED_IN, 'yes');
-  location.assign(next ?? PATHS.now);
+  location.replace(next ?? PATHS.now);
 }
 
 /**
- * Whether it is worth asking the server who is signed in. Browsers note every refused request on
- * the console, and most who come to sign in have no session.
+ * Goes on to the dashboard when there is a session already. Asked only where one was seen before:
+ * browsers note every refused request on the console, and most who come to sign in have none.
  */
-export function mayBeSignedIn(): boolean {
-  return remembered(SIGNED_IN) !== null;
+export async function enterIfSignedIn(next: string | null): Promise<void> {
+  if (remembered(SIGNED_IN) === null) return;
+  const answer = await readMe();
+  if (answer.ok) enter(next);
+  else if (answer.failure.status === 401) forget(SIGNED_IN);
 }
