@@ -39,7 +39,7 @@ export class Server {
   /** The one-time link that it wrote because there is no account yet. */
   async setupLink(): Promise<string> {
     if (this.#process === null) throw new Error('the server is not started');
-    const [, token = ''] = await this.#find(this.#process, /\/setup#([\w-]+)\s/);
+    const [, token = ''] = await this.#find(this.#process, /\/setup#([\w-]{43})/);
     return `${this.origin}/setup#${token}`;
   }
 
