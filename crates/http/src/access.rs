@@ -2,6 +2,7 @@
 //! is closed until somebody decides whom it is for.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderValue, Method, header};
@@ -58,7 +59,29 @@ pub(crate) const TABLE: &[Entry] = &[
     public("POST", "/api/auth/login"),
     public("POST", "/api/auth/logout"),
     reads("/api/auth/me", Role::Viewer),
+    public("POST", "/api/invites/look"),
+    public("POST", "/api/invites/accept"),
+    public("GET", "/api/access-requests/form"),
+    public("POST", "/api/access-requests"),
+    reads("/api/account/sessions", Role::Viewer),
+    by_people("DELETE", "/api/account/sessions", Role::Viewer),
+    by_people("DELETE", "/api/account/sessions/{id}", Role::Viewer),
+    by_people("POST", "/api/account/password", Role::Viewer),
+    reads("/api/account/tokens", Role::Viewer),
+    by_people("POST", "/api/account/tokens", Role::Viewer),
+    by_people("DELETE", "/api/account/tokens/{id}", Role::Viewer),
+    reads("/api/admin/users", Role::Admin),
+    by_people("PATCH", "/api/admin/users/{id}", Role::Admin),
+    reads("/api/admin/invites", Role::Admin),
+    by_people("POST", "/api/admin/invites", Role::Admin).limited(&INVITES),
+    by_people("DELETE", "/api/admin/invites/{id}", Role::Admin),
+    reads("/api/admin/access-requests", Role::Admin),
+    by_people("PATCH", "/api/admin/access-requests/{id}", Role::Admin),
+    reads("/api/admin/audit", Role::Admin),
 ];
+
+/// Whoever takes over an admin's browser can't flood the world with mail.
+static INVITES: Limit = Limit { name: "create_invite", count: 30, window: Duration::from_secs(60) };
 
 const METRICS: Needs = Needs {
     hint: " The metrics are open to everyone when metrics.public (MAINSTAY_METRICS_PUBLIC=true) is \
@@ -74,6 +97,21 @@ pub(crate) const fn public(method: &'static str, path: &'static str) -> Entry {
 pub(crate) const fn reads(path: &'static str, role: Role) -> Entry {
     let needs = Needs::new(role, Some(Scope::Read));
     Entry { method: "GET", path, who: Who::SignedIn(needs) }
+}
+
+/// Changes something that only a person may, so no token will do.
+const fn by_people(method: &'static str, path: &'static str, role: Role) -> Entry {
+    Entry { method, path, who: Who::SignedIn(Needs::new(role, None)) }
+}
+
+impl Entry {
+    /// The same, so often.
+    const fn limited(mut self, limit: &'static Limit) -> Self {
+        if let Who::SignedIn(needs) = &mut self.who {
+            needs.limit = Some(limit);
+        }
+        self
+    }
 }
 
 impl Needs {

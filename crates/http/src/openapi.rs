@@ -26,6 +26,9 @@ use crate::routes;
         (name = "health", description = "For those who watch Mainstay itself."),
         (name = "system", description = "What this Mainstay is."),
         (name = "auth", description = "The first account, signing in and out."),
+        (name = "access", description = "How strangers become users."),
+        (name = "account", description = "The own sessions, password and API tokens."),
+        (name = "admin", description = "Who may do what, and who did what."),
     )
 )]
 pub(crate) struct Document;

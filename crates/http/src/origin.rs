@@ -8,7 +8,7 @@
 
 use axum::extract::Request;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 
 use crate::code::Code;
 use crate::credential::{self, Credential};
@@ -58,8 +58,19 @@ impl SiteOrigin {
         let Some(given) = Origin::read(text) else { return false };
         match self {
             Self::Public(own) => Origin::read(own.as_bytes()).is_some_and(|own| own.is(&given)),
+            Self::Host { https } => Origin::of_host(request.uri(), request.headers(), *https)
+                .is_some_and(|own| own.is(&given)),
+        }
+    }
+
+    /// Where the site is, for whoever sent this request: what links to it begin with.
+    pub(crate) fn address(&self, target: &Uri, headers: &HeaderMap) -> Result<String, Error> {
+        match self {
+            Self::Public(own) => Ok(own.clone()),
             Self::Host { https } => {
-                Origin::of_host(request, *https).is_some_and(|own| own.is(&given))
+                let own = Origin::of_host(target, headers, *https).ok_or_else(no_host)?;
+                let scheme = if own.https { "https" } else { "http" };
+                Ok(format!("{scheme}://{}", own.authority))
             }
         }
     }
@@ -116,10 +127,10 @@ impl Origin {
         Self::new(https, Authority::try_from(authority).ok()?)
     }
 
-    fn of_host(request: &Request, https: bool) -> Option<Self> {
-        let target = request.uri().authority().cloned();
+    fn of_host(target: &Uri, headers: &HeaderMap, https: bool) -> Option<Self> {
+        let target = target.authority().cloned();
         let named = || {
-            let named = request.headers().get(header::HOST)?;
+            let named = headers.get(header::HOST)?;
             Authority::try_from(named.as_bytes()).ok()
         };
         Self::new(https, target.or_else(named)?)
@@ -150,6 +161,12 @@ fn unnamed() -> Error {
                   Origin or Referer of this site. Programs use an API token instead: \
                   Authorization: Bearer.";
     Error::new(Code::Csrf, detail)
+}
+
+fn no_host() -> Error {
+    let detail = "Host is missing or not readable, so nobody knows what links to this site begin \
+                  with. Send it as NAME or NAME:PORT.";
+    Error::new(Code::InvalidHost, detail)
 }
 
 fn foreign(text: &[u8]) -> Error {
@@ -319,6 +336,26 @@ mod tests {
         }
         let site = SiteOrigin::Host { https: false };
         assert!(!passes(&site, Method::POST, &[COOKIE, ("origin", "http://localhost")]));
+    }
+
+    #[test]
+    fn links_begin_with_the_public_url_or_with_the_host_that_is_named() {
+        let named = |site: &SiteOrigin, target: &str, host: &str| {
+            let request = Request::get(target).header("host", host).body(Body::empty()).unwrap();
+            site.address(request.uri(), request.headers()).ok()
+        };
+        let by_host = |https| SiteOrigin::Host { https };
+        for (site, target, host, expected) in [
+            (site(), "/", "evil.example", Some("https://mainstay.example")),
+            (by_host(false), "/", "localhost:7373", Some("http://localhost:7373")),
+            (by_host(true), "/", "10.0.0.7", Some("https://10.0.0.7")),
+            (by_host(false), "http://[::1]:7373/", "[::1]:7373", Some("http://[::1]:7373")),
+            (by_host(false), "/", "user@localhost", None),
+            (by_host(false), "/", "a/b", None),
+            (by_host(false), "/", "", None),
+        ] {
+            assert_eq!(named(&site, target, host).as_deref(), expected, "{host}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::client::Trusts;
 use crate::gate::Gate;
 use crate::limits::Limits;
 use crate::observe::{ObserveLayer, Watch};
+use crate::origin::SiteOrigin;
 use crate::probe::SharedProbe;
 use crate::surface::{Assets, BuildInfo, Probe, Site, Surface};
 use crate::{headers, measure, openapi, routes};
@@ -44,6 +45,7 @@ pub(crate) struct State {
     pub(crate) assets: Arc<dyn Assets>,
     pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
     pub(crate) site: Site,
+    pub(crate) origin: SiteOrigin,
     pub(crate) openapi: Bytes,
     limits: Limits,
 }
@@ -108,6 +110,7 @@ fn state(surface: Surface, openapi: String) -> SharedState {
         shared_probe,
         assets,
         metrics,
+        origin: SiteOrigin::new(&site),
         site,
         openapi,
         limits,

@@ -7,7 +7,7 @@ use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
 use super::media::Media;
@@ -49,29 +49,36 @@ impl<T: Serialize> IntoResponse for Json<T> {
 /// Reads the whole of `bytes` as one JSON value.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        refusal(&path, &error.into_inner())
-    })?;
-    deserializer.end().map_err(|error| refusal(".", &error))?;
-    Ok(value)
+    let read = serde_path_to_error::deserialize(&mut deserializer);
+    let refused = match read {
+        Ok(value) => match deserializer.end() {
+            Ok(()) => return Ok(value),
+            Err(error) => (".".to_owned(), error),
+        },
+        Err(error) => (error.path().to_string(), error.into_inner()),
+    };
+    Err(refusal(bytes, &refused.0, &refused.1))
 }
 
-fn refusal(path: &str, error: &serde_json::Error) -> Error {
+fn refusal(bytes: &[u8], path: &str, error: &serde_json::Error) -> Error {
     let (line, column) = (error.line(), error.column());
-    // serde_json ends its text with the place, which has its own fields here.
     let text = error.to_string();
-    let reason = text.split(" at line ").next().unwrap_or(&text);
-    // What stands in place of the whole body may be all that the caller meant to keep secret.
-    let reason = echo(&if path == "." { without_value(reason) } else { reason.into() });
+    // serde_json ends its text with the place, which has its own fields here.
+    let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
+    let shape = |reason: &str| {
+        let field = echo(path);
+        let place = if path == "." { "The body".into() } else { format!("`{field}`") };
+        let detail = format!("{place} is not as expected: {}.", echo(reason));
+        Error::new(Code::InvalidBody, detail).with("field", field)
+    };
     match error.classify() {
-        Category::Data => {
-            let field = echo(path);
-            let place = if path == "." { "The body".into() } else { format!("`{field}`") };
-            Error::new(Code::InvalidBody, format!("{place} is not as expected: {reason}."))
-                .with("field", field)
-        }
+        // What stands in place of the whole body may be all that the caller wanted to keep secret.
+        Category::Data if path == "." => shape(&without_value(reason)),
+        Category::Data => shape(reason),
+        // A number in place of a word is a mistake of syntax for serde_json, and valid JSON.
+        _ if is_json(bytes) => shape(OTHER_KIND),
         Category::Syntax | Category::Eof | Category::Io => {
+            let reason = echo(reason);
             let detail = format!("Line {line}, column {column}: {reason}. Send valid JSON.");
             Error::new(Code::MalformedJson, detail)
         }
@@ -80,15 +87,19 @@ fn refusal(path: &str, error: &serde_json::Error) -> Error {
     .with("column", column)
 }
 
+fn is_json(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+}
+
+const OTHER_KIND: &str = "another kind of value is expected";
+
 /// serde's words for a value of the wrong kind, without the value.
 fn without_value(reason: &str) -> Cow<'_, str> {
-    let found = reason.strip_prefix("invalid type: ").and_then(|rest| {
-        let (found, expected) = rest.rsplit_once(", expected ")?;
-        Some((found.split([' ', '`', '"']).next()?, expected))
-    });
-    match found {
-        Some((kind, expected)) => format!("found {kind}, expected {expected}").into(),
-        None => reason.into(),
+    let Some(rest) = reason.strip_prefix("invalid type: ") else { return reason.into() };
+    let kind = rest.split([' ', '`', '"']).next().unwrap_or_default();
+    match rest.rsplit_once(", expected ") {
+        Some((_, expected)) => format!("found {kind}, expected {expected}").into(),
+        None => OTHER_KIND.into(),
     }
 }
 
@@ -122,6 +133,32 @@ mod tests {
         assert_eq!(code, Code::InvalidBody);
         assert!(text.contains("`items[1].count`"), "{text}");
         assert!(text.contains("expected u8"), "{text}");
+    }
+
+    #[test]
+    fn what_stands_in_place_of_the_body_is_not_repeated() {
+        for (text, kind) in [
+            (r#""70707 at line 7, expected 70707""#, "found string"),
+            ("70707", "found integer"),
+            ("true", "found boolean"),
+            ("null", "found null"),
+        ] {
+            let (code, told) = refused(text);
+            assert_eq!(code, Code::InvalidBody);
+            assert!(told.contains(kind) && !told.contains("707"), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_number_in_place_of_a_word_is_json() {
+        #[derive(Debug, Deserialize)]
+        enum Word {
+            Yes,
+        }
+        assert!(matches!(parse::<Word>(b"\"Yes\""), Ok(Word::Yes)));
+        let error = parse::<std::collections::BTreeMap<String, Word>>(b"{\"a\":1}").unwrap_err();
+        assert_eq!(error.code(), Code::InvalidBody);
+        assert!(error.to_string().contains("`a`"), "{error}");
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Lists, a page at a time.
 
+use mainstay_accounts::{PageAsk, Part};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use crate::code::Code;
+use crate::error::Error;
 use crate::limits::{DEFAULT_PAGE_ITEMS, MAX_CURSOR_CHARS, MAX_PAGE_ITEMS};
 
 /// How many items of a list are wanted, and after which: the query of a list without filters. One
@@ -69,6 +72,21 @@ impl TryFrom<u16> for Limit {
 
     fn try_from(items: u16) -> Result<Self, LimitError> {
         if (1..=MAX_PAGE_ITEMS).contains(&items) { Ok(Self(items)) } else { Err(LimitError(items)) }
+    }
+}
+
+/// What a list of things with ids is asked for.
+pub(crate) fn page_ask(limit: Limit, cursor: Option<&Cursor>) -> Result<PageAsk, Error> {
+    let after = cursor.map(|cursor| cursor.0.parse()).transpose();
+    let after = after.map_err(|_| {
+        Error::new(Code::InvalidQuery, format!("The query is not as expected: {CursorError}."))
+    })?;
+    Ok(PageAsk { after, limit: limit.0.into() })
+}
+
+impl<T> From<Part<T>> for Page<T> {
+    fn from(part: Part<T>) -> Self {
+        Self { items: part.items, next_cursor: part.next.map(|id| id.to_string()) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What handlers take from a request: [`Path`], [`Query`], [`ListQuery`], [`Json`] and [`JsonOrForm`],
-//! with [`SecretText`] inside them; who is calling and where from.
+//! with [`SecretText`] inside them; who is calling, where from, and where
+//! the site is.
 //! Each refuses what it cannot read with an [`Error`](crate::Error) that says what was expected.
 
 mod body;
@@ -11,14 +12,17 @@ mod media;
 mod path;
 mod query;
 mod secret;
+mod site;
 mod source;
 
 pub(crate) use caller::{OldSession, SignedIn};
 pub use form::JsonOrForm;
 pub use json::Json;
+pub(crate) use list::page_ask;
 pub use list::{Cursor, Limit, ListQuery, Page};
 pub use media::Media;
 pub use path::Path;
 pub use query::Query;
 pub use secret::SecretText;
+pub(crate) use site::SiteAddress;
 pub(crate) use source::CameFrom;

@@ -39,6 +39,12 @@ pub(super) struct LoggedIn {
     next: Option<String>,
 }
 
+/// Whoever an account was just made for.
+#[derive(Serialize, ToSchema)]
+pub(super) struct UserAnswer {
+    pub(super) user: Identity,
+}
+
 /// Who is calling.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Me {

@@ -1,9 +1,18 @@
 //! One file per resource. [`documented`] routes stand in the OpenAPI document.
 
+mod access_requests;
+mod account_password;
+mod account_sessions;
+mod account_tokens;
+mod admin_access_requests;
+mod admin_audit;
+mod admin_invites;
+mod admin_users;
 pub(crate) mod assets;
 mod auth;
 mod encoding;
 mod health;
+mod invites;
 mod metrics;
 mod openapi;
 mod setup;
@@ -36,6 +45,22 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(auth::login))
         .routes(routes!(auth::logout))
         .routes(routes!(auth::me))
+        .routes(routes!(invites::look))
+        .routes(routes!(invites::accept))
+        .routes(routes!(access_requests::form))
+        .routes(routes!(access_requests::request))
+        .routes(routes!(account_sessions::list, account_sessions::end_others))
+        .routes(routes!(account_sessions::end))
+        .routes(routes!(account_password::change))
+        .routes(routes!(account_tokens::list, account_tokens::create))
+        .routes(routes!(account_tokens::revoke))
+        .routes(routes!(admin_users::list))
+        .routes(routes!(admin_users::change))
+        .routes(routes!(admin_invites::list, admin_invites::create))
+        .routes(routes!(admin_invites::revoke))
+        .routes(routes!(admin_access_requests::list))
+        .routes(routes!(admin_access_requests::handle))
+        .routes(routes!(admin_audit::list))
 }
 
 /// The routes that speak another language than JSON.

@@ -2,12 +2,11 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
-use mainstay_accounts::Identity;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Refusal;
-use super::auth::with_session;
+use super::auth::{UserAnswer, with_session};
 use crate::error::Error;
 use crate::extract::{CameFrom, Json, SecretText};
 use crate::router::SharedState;
@@ -32,12 +31,6 @@ pub(super) struct Setup {
     /// The password, of 12 to 256 characters.
     #[schema(value_type = String, format = Password, min_length = 12, max_length = 256)]
     password: SecretText,
-}
-
-/// A user.
-#[derive(Serialize, ToSchema)]
-pub(super) struct UserAnswer {
-    pub(super) user: Identity,
 }
 
 /// Does Mainstay wait for its first account?

@@ -3,7 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use mainstay_accounts::{Role, Scope};
+
 use super::house::{House, Plan};
+use super::people::bearer;
 use super::raw::{get, request};
 use crate::{Limits, Site};
 
@@ -93,6 +96,28 @@ async fn metrics_are_open_when_alone_or_public() {
             assert_eq!(answer.code(), "unauthenticated");
             let detail = answer.json()["detail"].as_str().unwrap().to_owned();
             assert!(detail.contains("metrics.public") && detail.contains("Bearer"), "{detail}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn metrics_of_a_site_for_others_take_a_token_that_reads() {
+    let site = Site { alone: false, https: false, origin: None, metrics_public: false };
+    let house = House::build(Plan { site, ..Plan::default() }).await;
+    let admin = house.admin().await;
+    let viewer = house.user(&admin, "viewer@example.com", Role::Viewer).await;
+    for (headers, status, code) in [
+        (bearer(&house.token(&viewer, Scope::Read).await), 200, ""),
+        (bearer(&house.token(&viewer, Scope::Write).await), 200, ""),
+        (viewer.cookie(), 200, ""),
+        (bearer(&house.token(&admin, Scope::Agent).await), 403, "scope_missing"),
+        (bearer("mst_made-up"), 401, "unauthenticated"),
+    ] {
+        let answer = request(house.address, "GET", "/metrics", &headers, "").await;
+        assert_eq!(answer.status, status, "{headers}");
+        if status != 200 {
+            assert_eq!(answer.code(), code);
+            assert!(answer.json()["detail"].as_str().unwrap().contains("metrics.public"));
         }
     }
 }

@@ -215,3 +215,29 @@ async fn no_answer_repeats_a_password() {
         assert!(!text.contains("70707"), "{body}: {text}");
     }
 }
+
+#[tokio::test]
+async fn many_at_once_are_bounded_and_others_are_served() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let address = house.address;
+    let attempts: Vec<_> = (0..300)
+        .map(|number| {
+            let body = credentials(&format!("user{number}@example.com"), "wrong wrong wrong");
+            tokio::spawn(async move { post_json(address, "/api/auth/login", &body).await })
+        })
+        .collect();
+    assert_eq!(admin.get("/api/auth/me").await.status, 200);
+    let mut hashed = 0;
+    for attempt in attempts {
+        let answer = attempt.await.unwrap();
+        match (answer.status, answer.code().as_str()) {
+            (401, "invalid_credentials") => hashed += 1,
+            (429, "too_many_attempts") | (503, "busy") => {
+                assert!(answer.header("retry-after").is_some());
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!((1..=100).contains(&hashed), "{hashed} from one address");
+}

@@ -1,9 +1,13 @@
 //! The surface as clients meet it: real sockets, through [`serve`](crate::serve).
 
 mod access;
+mod account;
+mod admin;
 mod assets;
 mod bad_input;
+mod bodies;
 mod client;
+mod deeds;
 mod errors;
 mod flood;
 mod forms;
@@ -20,3 +24,5 @@ mod raw;
 mod setup;
 mod slow;
 mod stop;
+mod strangers;
+mod walk;

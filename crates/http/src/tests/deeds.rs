@@ -1,0 +1,165 @@
+//! Whatever changes something is written into the audit log.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_accounts::{AuditFilter, PageAsk, Role, Scope, TokenAsk};
+use mainstay_testkit::FakeClock;
+use serde_json::{Value, json};
+
+use super::access::operations;
+use super::house::{House, Plan};
+use super::people::{PASSWORD, Person, ROOT};
+use super::raw::{Answer, get, post_json};
+
+/// What is sent to look at something.
+const CHANGES_NOTHING: [(&str, &str); 1] = [("POST", "/api/invites/look")];
+
+struct Scene {
+    house: House,
+    clock: Arc<FakeClock>,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let clock = Arc::new(FakeClock::new());
+        let shared = Arc::clone(&clock);
+        let house = House::build(Plan { clock: shared, ..Plan::default() }).await;
+        Self { house, clock }
+    }
+
+    async fn lines(&self) -> Vec<String> {
+        let ask = PageAsk { after: None, limit: 200 };
+        let part = self.house.accounts.audit_log(&AuditFilter::default(), ask).await.unwrap();
+        part.items.into_iter().map(|line| line.action).collect()
+    }
+
+    async fn post(&self, target: &str, body: &Value) -> Answer {
+        post_json(self.house.address, target, &body.to_string()).await
+    }
+
+    /// Somebody else who is signed in.
+    async fn other(&self, admin: &Person, email: &str) -> Person {
+        self.house.user(admin, email, Role::Viewer).await
+    }
+
+    /// An admin's call that succeeds, prepared by what it needs. A new route needs its own line.
+    async fn succeed(&self, admin: &Person, method: &str, path: &str) -> Answer {
+        let credentials = json!({"email": ROOT, "password": PASSWORD});
+        let send =
+            async |target: &str, body: Value| admin.send(method, target, &body.to_string()).await;
+        match (method, path) {
+            ("POST", "/api/auth/login") => self.post(path, &credentials).await,
+            ("POST", "/api/auth/logout") => {
+                let leaving = self.other(admin, "leaving@example.com").await;
+                leaving.send("POST", path, "").await
+            }
+            ("POST", "/api/invites/accept") => {
+                let token = self.house.invite(admin, "new@example.com", Role::Editor).await;
+                self.post(path, &json!({"token": token, "password": PASSWORD})).await
+            }
+            ("POST", "/api/access-requests") => {
+                self.post(path, &self.form("stranger@example.com").await).await
+            }
+            ("DELETE", "/api/account/sessions") => send(path, json!({})).await,
+            ("DELETE", "/api/account/sessions/{id}") => {
+                let item = self.post("/api/auth/login", &credentials).await;
+                assert_eq!(item.status, 200);
+                let sessions = admin.get("/api/account/sessions").await.json();
+                let items = sessions["items"].as_array().unwrap().clone();
+                let other = items.iter().find(|item| item["current"] == false).unwrap();
+                send(&with_id(path, &other["id"]), json!({})).await
+            }
+            ("POST", "/api/account/password") => {
+                let new = "another password, longer";
+                send(path, json!({"current_password": PASSWORD, "new_password": new})).await
+            }
+            ("POST", "/api/account/tokens") => {
+                send(path, json!({"name": "deploy", "scope": "read"})).await
+            }
+            ("DELETE", "/api/account/tokens/{id}") => {
+                let ask = TokenAsk { name: "old".to_owned(), scope: Scope::Read, lives: None };
+                let made = self.house.accounts.create_token(&admin.caller, ask, Default::default());
+                let id = json!(made.await.unwrap().1.id);
+                send(&with_id(path, &id), json!({})).await
+            }
+            ("PATCH", "/api/admin/users/{id}") => {
+                let other = self.other(admin, "rising@example.com").await;
+                send(&with_id(path, &json!(other.id())), json!({"role": "editor"})).await
+            }
+            ("POST", "/api/admin/invites") => send(path, json!({"email": "a@example.com"})).await,
+            ("DELETE", "/api/admin/invites/{id}") => {
+                let body = json!({"email": "b@example.com"}).to_string();
+                let made = admin.send("POST", "/api/admin/invites", &body).await.json();
+                send(&with_id(path, &made["item"]["id"]), json!({})).await
+            }
+            ("PATCH", "/api/admin/access-requests/{id}") => {
+                let asked =
+                    self.post("/api/access-requests", &self.form("asking@example.com").await).await;
+                assert_eq!(asked.status, 202);
+                let listed = admin.get("/api/admin/access-requests").await.json();
+                let id = &listed["items"][0]["id"];
+                send(&with_id(path, id), json!({"status": "contacted"})).await
+            }
+            other => panic!("{other:?} is new: say here how it succeeds"),
+        }
+    }
+
+    /// A form that was loaded long enough ago.
+    async fn form(&self, email: &str) -> Value {
+        let loaded = get(self.house.address, "/api/access-requests/form").await.json();
+        self.clock.advance(Duration::from_secs(5));
+        json!({"email": email, "client_ts": loaded["client_ts"]})
+    }
+}
+
+fn with_id(path: &str, id: &Value) -> String {
+    path.replace("{id}", id.as_str().unwrap())
+}
+
+#[tokio::test]
+async fn every_route_that_changes_something_writes_down_who_did_it() {
+    let scene = Scene::new().await;
+    let token = scene.house.accounts.setup_token().await.unwrap().unwrap().reveal();
+    let given = json!({"token": token, "email": ROOT, "password": PASSWORD});
+    let made = scene.post("/api/auth/setup", &given).await;
+    assert_eq!((made.status, scene.lines().await), (200, vec!["user.set_up".to_owned()]));
+
+    let changing = operations().into_iter().filter(|(method, path)| {
+        method != "GET"
+            && path != "/api/auth/setup"
+            && !CHANGES_NOTHING.contains(&(method.as_str(), path.as_str()))
+    });
+    for (method, path) in changing {
+        let scene = Scene::new().await;
+        let admin = scene.house.admin().await;
+        let answer = scene.succeed(&admin, &method, &path).await;
+        assert!(answer.status < 300, "{method} {path}: {}", answer.head);
+        // What prepares a call writes lines too; the call's own carries its request's id.
+        let id = answer.header("x-request-id").unwrap();
+        let ask = PageAsk { after: None, limit: 200 };
+        let all = scene.house.accounts.audit_log(&AuditFilter::default(), ask).await.unwrap();
+        let own: Vec<_> =
+            all.items.iter().filter(|line| line.request_id.as_deref() == Some(id)).collect();
+        assert_eq!(own.len(), 1, "{method} {path}: {:?}", scene.lines().await);
+        assert_eq!(own[0].address.as_deref(), Some("127.0.0.1"), "{method} {path}");
+        let expected = if path == "/api/access-requests" { "public" } else { "user" };
+        assert_eq!(own[0].actor.kind, expected, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn what_only_looks_writes_nothing() {
+    let scene = Scene::new().await;
+    let admin = scene.house.admin().await;
+    let token = scene.house.invite(&admin, "new@example.com", Role::Viewer).await;
+    let before = scene.lines().await;
+    let looked = scene.post("/api/invites/look", &json!({"token": token})).await;
+    assert_eq!(looked.status, 200);
+    for (method, path) in operations() {
+        if method == "GET" {
+            assert!(admin.get(&path).await.status < 500, "{path}");
+        }
+    }
+    assert_eq!(scene.lines().await, before);
+}
