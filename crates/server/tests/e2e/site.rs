@@ -17,7 +17,7 @@ fn the_dashboard_opens_and_its_files_are_cached_for_ever() {
     let session = signed(&server.address, &set_up(&server));
     let page = request(&server.address, "GET", "/", &session);
     assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
-    assert_eq!(page.header("cache-control"), Some("no-cache"));
+    assert_eq!(page.header("cache-control"), Some("no-store"));
     let html = page.text();
     let script = html.split("src=\"").skip(1).find_map(|rest| rest.split('"').next()).unwrap();
     let asset = request(&server.address, "GET", script, "accept-encoding: br\r\n");
