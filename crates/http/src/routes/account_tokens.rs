@@ -53,7 +53,6 @@ impl TryFrom<u16> for Days {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "serde wants the field's type")]
 const fn default_days() -> Option<Days> {
     Some(Days(DEFAULT_DAYS))
 }

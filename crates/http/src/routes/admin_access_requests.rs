@@ -4,7 +4,7 @@ use axum::extract::State;
 use mainstay_accounts::{AccessRequest, RequestStatus};
 use mainstay_base::Id;
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Refusal;
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::extract::{CameFrom, Cursor, Json, Limit, Page, Path, Query, SignedIn,
 use crate::router::SharedState;
 
 /// Which requests are asked for.
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RequestsQuery {

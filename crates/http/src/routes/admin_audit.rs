@@ -4,7 +4,6 @@ use axum::extract::State;
 use mainstay_accounts::{AuditEntry, AuditFilter};
 use mainstay_base::replace_nul;
 use serde::Deserialize;
-use utoipa::IntoParams;
 
 use super::Refusal;
 use crate::error::Error;
@@ -12,7 +11,7 @@ use crate::extract::{Cursor, Json, Limit, Page, Query, page_ask};
 use crate::router::SharedState;
 
 /// Which lines are asked for. An empty filter is none.
-#[derive(Deserialize, IntoParams)]
+#[derive(Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct AuditQuery {

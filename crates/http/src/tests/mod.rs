@@ -9,6 +9,7 @@ mod bodies;
 mod client;
 mod deeds;
 mod errors;
+mod expiry;
 mod flood;
 mod forms;
 mod health;
