@@ -1,19 +1,22 @@
 //! Passwords: what one must be, and a gate in front of their costly hashing.
 //!
-//! Argon2id takes 19 MiB and tens of milliseconds of a core by design. So hashing runs off the async
-//! threads, few at a time, with a bounded queue before it: a thousand sign-ins at once cost no more
-//! memory than a few.
+//! Argon2id takes 19 MiB and tens of milliseconds of a core by design. So hashing runs on a few threads
+//! of its own, with a bounded queue before it: a thousand sign-ins at once cost no more memory than a
+//! few. (On the runtime's many blocking threads each would keep its 19 MiB in an arena of its own.)
 
 use std::fmt;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
 use mainstay_base::{Rng, Secret};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 /// The shortest password, in characters.
 pub const MIN_PASSWORD_CHARACTERS: usize = 12;
@@ -80,6 +83,8 @@ pub struct Busy;
 /// Hashes and checks passwords, few at a time.
 pub(crate) struct PasswordGate {
     permits: Arc<Semaphore>,
+    /// Where the threads take their work from; they end when this does.
+    work: SyncSender<Work>,
     waiting: AtomicUsize,
     most_waiting: usize,
     rng: Arc<dyn Rng>,
@@ -92,8 +97,10 @@ impl PasswordGate {
         let mut chance = [0_u8; SALT_BYTES * 2];
         rng.fill(&mut chance);
         let (salt, nobody) = chance.split_at(SALT_BYTES);
+        let at_once = limits.at_once.max(1);
         Ok(Self {
-            permits: Arc::new(Semaphore::new(limits.at_once.max(1))),
+            permits: Arc::new(Semaphore::new(at_once)),
+            work: start_threads(at_once)?,
             waiting: AtomicUsize::new(0),
             most_waiting: limits.waiting,
             nobody: hash(nobody, salt)?,
@@ -134,12 +141,14 @@ impl PasswordGate {
         };
         drop(queued);
         // The permit goes with the work: a caller that hangs up does not let another in early.
-        let working = tokio::task::spawn_blocking(move || {
-            let done = work();
+        let (sender, done) = oneshot::channel();
+        let job = Box::new(move || {
+            let _ = sender.send(work());
             drop(permit);
-            done
         });
-        working.await.map_err(|_| GateError::Failed(HashingFailed))
+        // There is room for as many as there are permits.
+        self.work.try_send(job).map_err(|_| HashingFailed)?;
+        Ok(done.await.map_err(|_| HashingFailed)?)
     }
 }
 
@@ -164,6 +173,29 @@ pub(crate) enum GateError {
     "a password could not be hashed or its hash not read; is there memory left, and is the database whole?"
 )]
 pub struct HashingFailed;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+fn start_threads(count: usize) -> Result<SyncSender<Work>, HashingFailed> {
+    let (sender, receiver) = mpsc::sync_channel(count);
+    let receiver = Arc::new(Mutex::new(receiver));
+    for _ in 0..count {
+        let receiver = Arc::clone(&receiver);
+        let thread = thread::Builder::new().name("passwords".to_owned());
+        thread.spawn(move || work_off(&receiver)).map_err(|_| HashingFailed)?;
+    }
+    Ok(sender)
+}
+
+fn work_off(receiver: &Mutex<Receiver<Work>>) {
+    loop {
+        // The lock goes before the work begins.
+        let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(work) = next else { return };
+        // A panic is told to whoever waits, by the answer that never comes; the thread goes on.
+        let _ = catch_unwind(AssertUnwindSafe(work));
+    }
+}
 
 struct Queued<'a>(&'a AtomicUsize);
 

@@ -104,7 +104,7 @@ fn behind_a_public_address_metrics_are_closed_unless_they_are_opened() {
     let folder = tempfile::tempdir().unwrap();
     let public = ["--public-url", "https://mainstay.example"];
     let closed = spawn_with(folder.path(), &public, &[]);
-    assert_eq!(get(&closed, "/metrics").status, 403);
+    assert_eq!(get(&closed, "/metrics").status, 401);
     let answer = get(&closed, "/healthz");
     assert!(answer.header("strict-transport-security").is_some(), "{}", answer.head);
     let open = tempfile::tempdir().unwrap();
