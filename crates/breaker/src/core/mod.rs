@@ -292,7 +292,8 @@ impl Core {
     }
 
     /// The one way to change the machine: under its lock, shown at the gate before the lock is
-    /// released, announced after. What `change` tells the hub itself stands before the changes.
+    /// released, announced after. What `change` tells the hub itself stands before the changes, and
+    /// the changes before what the gate does to others from then on.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut Machine, &mut Vec<Change>, Option<&Hub>) -> T,
@@ -302,10 +303,10 @@ impl Core {
         // Under the lock: whoever has subscribed before the change hears of it.
         let hub = self.listened();
         let answer = change(&mut machine, &mut changes, hub);
-        self.publish(&machine);
         if let Some(hub) = hub {
             changes.drain(..).for_each(|change| hub.push(change.into()));
         }
+        self.publish(&machine);
         drop(machine);
         if let Some(hub) = hub {
             hub.tell(self.name());
