@@ -15,7 +15,7 @@ pub struct Snapshot {
     pub state: State,
     /// Whether somebody forced it.
     pub forced: bool,
-    /// How often the state or the probes began anew.
+    /// How often the state began anew.
     pub generation: u64,
     /// How often it opened.
     pub opened_total: u64,
@@ -39,7 +39,8 @@ pub struct Snapshot {
     pub ignored_total: u64,
     /// Calls whose caller went away.
     pub cancelled_total: u64,
-    /// Results that came in from a generation that was over.
+    /// Calls that ended when the generation that let them through was over, however they ended: by a
+    /// result, a timeout, or because their caller went away. A probe that was lost is among them too.
     pub stale_total: u64,
     /// Probes that counted as a success.
     pub probe_success_total: u64,

@@ -32,6 +32,10 @@ impl CallOptions {
     /// How long the call may take, instead of the breaker's own timeout. A call with no time at all
     /// is not made: its answer is [`CallError::Timeout`], and nothing is counted against the
     /// downstream.
+    ///
+    /// A call that takes longer than [`Builder::half_open_for`](crate::Builder::half_open_for) goes on
+    /// and has its answer, but as a probe it is lost: the breaker waits for it no more. Where such calls
+    /// are ordinary, `half_open_for` must be longer, or none of them ever closes the breaker.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

@@ -71,8 +71,8 @@ impl<C> Builder<C> {
         self
     }
 
-    /// How long probes may take, from the last of those in flight: then they are lost, and fresh
-    /// ones may start. One that hangs is lost at the latest after twice this time. Default: 60 seconds.
+    /// How long a probe may take: then it is lost, and a fresh one may start. Each has its own time,
+    /// whoever comes beside it. Default: 60 seconds.
     pub fn half_open_for(mut self, duration: Duration) -> Self {
         self.half_open_for = duration;
         self

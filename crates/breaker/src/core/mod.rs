@@ -1,7 +1,8 @@
 //! A breaker's shared heart: the gate in front, the state machine behind its lock, and what is
-//! counted without either. [`look`] is what can be seen of it.
+//! counted without either. [`look`] is what can be seen of it, [`settle`] takes in how calls ended.
 
 mod look;
+mod settle;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,8 @@ use crate::config::Settings;
 use crate::error::Rejected;
 use crate::events::{Event, Hub, Listener};
 use crate::gate::Gate;
-use crate::machine::{Admission, Change, Machine, Refusal, Settlement};
+use crate::hedge::Group;
+use crate::machine::{Admission, Change, Machine, Refusal};
 use crate::moment::Moment;
 use crate::rare::Rare;
 use crate::saved::Saved;
@@ -99,12 +101,15 @@ impl Core {
     }
 
     /// Lets one of several attempts through, which count once.
-    pub(crate) fn enter_hedged(&self) -> Result<Ticket, Rejected> {
+    pub(crate) fn enter_attempt(&self, group: &Group) -> Result<Ticket, Rejected> {
         if !self.gate().is_tracked() {
             return self.enter();
         }
-        let entered = self
-            .act(|machine, now, changes| machine.enter_hedged(now, &self.settings.rules, changes));
+        let rules = &self.settings.rules;
+        let entered = self.act(|machine, now, changes| {
+            let mut attempts = lock(&group.attempts);
+            machine.enter_attempt(&mut attempts, group.is_decided(), now, rules, changes)
+        });
         self.admitted(entered)
     }
 
@@ -137,33 +142,6 @@ impl Core {
         let answer = step();
         std::mem::forget(watch);
         answer
-    }
-
-    pub(crate) fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
-        let now = self.now();
-        let is_tracked = ticket.gate.is_tracked();
-        let began = ticket.began.get();
-        let latency = began.map(|began| {
-            // Where slow calls count, the beginning was read from the same clock.
-            let end = if is_tracked { now } else { self.settings.clock.now() };
-            end.since(began)
-        });
-        let admission = Admission {
-            generation: ticket.gate.generation(),
-            began: began.filter(|_| is_tracked),
-            is_hedged: ticket.gate.is_hedged(),
-        };
-        self.change(|machine, changes, hub| {
-            let rules = &self.settings.rules;
-            let settlement = machine.settle(admission, outcome, now, rules, changes);
-            if let (Some(latency), true) = (latency, settlement.is_measured(outcome)) {
-                machine.measure(latency);
-            }
-            if let Some(hub) = hub {
-                push_settlement(hub, settlement, latency);
-            }
-            settlement.settled
-        })
     }
 
     pub(crate) fn force_open(&self) {
@@ -218,7 +196,7 @@ impl Core {
 
     #[cold]
     fn begin_measuring(&self) -> Began {
-        Began::from(Some(self.settings.clock.now()))
+        Began::at(self.settings.clock.now())
     }
 
     #[inline(always)]
@@ -252,11 +230,7 @@ impl Core {
             Rejected::from(refusal)
         })?;
         let measured = self.count_entry(self.cells());
-        let began = if admission.began.is_some() { Began::from(admission.began) } else { measured };
-        // A gate of the admission's own generation, whatever it has become since.
-        let is_tracked = admission.began.is_some();
-        let gate = Gate::admitting(admission.generation, is_tracked, admission.is_hedged);
-        Ok(Ticket { gate, began })
+        Ok(Ticket::new(admission, measured, self.settings.rules.slow_call.is_some()))
     }
 
     fn count_rejection(&self, state: State, retry_after: Option<Duration>) {
@@ -320,7 +294,7 @@ impl Core {
         if ticket.gate.takes_success(self.gate()) {
             // Quiet all the same: only the latency is to be written down.
             self.cells().succeed();
-            if let Some(began) = ticket.began.get() {
+            if let Some(began) = ticket.began() {
                 let latency = self.settings.clock.now().since(began);
                 lock(&self.machine).measure(latency);
             }
@@ -404,19 +378,5 @@ impl Drop for PanicWatch<'_> {
     #[cold]
     fn drop(&mut self) {
         self.core.settle(self.ticket, Outcome::Failure(FailureKind::Panic));
-    }
-}
-
-fn push_settlement(hub: &Hub, settlement: Settlement, latency: Option<Duration>) {
-    if settlement.settled == Settled::Stale {
-        return hub.push(Event::Stale);
-    }
-    if settlement.timed_out {
-        hub.push(Event::Timeout);
-    }
-    match settlement.counted {
-        Some(Outcome::Success) => hub.push(Event::Success { latency }),
-        Some(Outcome::Failure(kind)) => hub.push(Event::Failure { kind, latency }),
-        Some(Outcome::Ignored | Outcome::Cancelled) | None => {}
     }
 }

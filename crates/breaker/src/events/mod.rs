@@ -59,7 +59,7 @@ pub enum Event {
     },
     /// A call did not end in time. [`Event::Failure`] follows.
     Timeout,
-    /// A result came in from a generation that is over. It moved nothing.
+    /// A call ended whose generation is over, or a probe that was lost. It moved nothing.
     Stale,
 }
 

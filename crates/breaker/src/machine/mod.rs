@@ -3,10 +3,11 @@
 //!
 //! [`rules`] are the numbers it goes by, [`evidence`] is what it knows while closed
 //! ([`time_ring`], [`count_ring`], [`starts`]), [`half_open`] what it knows of its probes,
-//! [`totals`] what it has counted. [`admit`] lets calls through, [`settle`] takes in how they ended,
-//! [`steer`] is what people do to it.
+//! [`attempts`] what it knows of hedged calls, [`totals`] what it has counted. [`admit`] lets calls
+//! through, [`settle`] takes in how they ended, [`steer`] is what people do to it.
 
 mod admit;
+mod attempts;
 mod count_ring;
 mod evidence;
 mod half_open;
@@ -17,8 +18,10 @@ mod steer;
 mod time_ring;
 mod totals;
 
+pub(crate) use attempts::{Attempt, Attempts};
 pub(crate) use evidence::Readings;
 pub(crate) use rules::{CloseRule, Rule, Rules, Threshold};
+pub(crate) use settle::End;
 pub(crate) use totals::{LatencyTally, Totals};
 
 use std::time::Duration;
@@ -60,10 +63,18 @@ enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Admission {
     pub(crate) generation: u64,
-    /// When it began, where slow calls count.
-    pub(crate) began: Option<Moment>,
-    /// One of several attempts: it is not among those that are counted in flight.
-    pub(crate) is_hedged: bool,
+    pub(crate) track: Track,
+}
+
+/// How the machine finds a call again that it let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Track {
+    /// It need not.
+    Nothing,
+    /// A call while closed, where slow calls count: by when it began.
+    Since(Moment),
+    /// A probe: by its number.
+    Probe(u64),
 }
 
 /// Why a call is refused.
@@ -96,6 +107,8 @@ pub(crate) struct Settlement {
     pub(crate) counted: Option<Outcome>,
     /// It did not end in time, also where it was counted before as slow.
     pub(crate) timed_out: bool,
+    /// When it began, if it was a probe.
+    pub(crate) began: Option<Moment>,
 }
 
 /// What the gate must know to answer without the lock.
@@ -164,7 +177,9 @@ impl Machine {
     pub(crate) fn changed_at(&self, now: Moment) -> Moment {
         match (&self.phase, self.due(now)) {
             (Phase::Open { until }, Due::HalfOpen) => *until,
-            (Phase::HalfOpen(half_open), Due::OpenAgain { .. }) => half_open.lost_at(),
+            (Phase::HalfOpen(half_open), Due::OpenAgain { .. }) => {
+                half_open.lost_at().unwrap_or(self.changed_at)
+            }
             _ => self.changed_at,
         }
     }

@@ -34,7 +34,7 @@ impl Reference {
     fn seen_changed_at(&self) -> u64 {
         match (self.due(), &self.phase) {
             (Due::HalfOpen, Phase::Open { until }) => *until,
-            (Due::OpenAgain { .. }, Phase::HalfOpen(half_open)) => half_open.lost_at,
+            (Due::OpenAgain { .. }, _) => self.lost_at().unwrap(),
             _ => self.changed_at,
         }
     }
@@ -65,9 +65,9 @@ impl Reference {
                     Some(_) => 1,
                     None => self.setup.at_once.unwrap_or(self.setup.max_trials),
                 };
-                let is_full = self.probes_in_flight() >= most as usize;
-                let until = half_open.operator_until.unwrap_or(0).max(half_open.lost_at);
-                is_full.then(|| rejected(until))
+                let is_full = self.probes().count() >= most as usize;
+                let until = half_open.operator_until.max(self.lost_at());
+                is_full.then(|| rejected(until.unwrap()))
             }
         }
     }
