@@ -101,7 +101,7 @@ impl<'a, C> Limited<'a, C> {
     /// When the call is refused, times out or is cancelled, or what the call itself returns.
     ///
     /// # Panics
-    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    /// With a timeout, outside of a tokio runtime with its timer enabled, unless the clock has its own timer.
     pub async fn call<T, E, F>(self, call: F) -> Result<T, CallError<E>>
     where
         F: Future<Output = Result<T, E>>,
@@ -117,7 +117,7 @@ impl<'a, C> Limited<'a, C> {
     /// When the call is refused, times out or is cancelled, or what the call itself returns.
     ///
     /// # Panics
-    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    /// With a timeout, outside of a tokio runtime with its timer enabled, unless the clock has its own timer.
     pub async fn call_with<T, E, F>(
         self,
         call: impl FnOnce(CallContext) -> F,
