@@ -144,6 +144,12 @@ impl Core {
         answer
     }
 
+    /// Counts and announces a refusal that was promised before.
+    #[cfg(feature = "tower")]
+    pub(crate) fn reject(&self, rejected: Rejected) {
+        self.count_rejection(rejected.state, rejected.retry_after);
+    }
+
     pub(crate) fn force_open(&self) {
         self.act(Machine::force_open);
     }
