@@ -190,14 +190,14 @@ impl Core {
     fn count_entry(&self, cells: &Cells) -> Began {
         let (number, met) = cells.enter();
         if met {
-            self.threads_met();
+            self.threads_met(number);
         }
         if self.settings.latency.includes(number) { self.begin_measuring() } else { Began::UNKNOWN }
     }
 
     #[cold]
-    fn threads_met(&self) {
-        self.rare().spread.met();
+    fn threads_met(&self, number: u64) {
+        self.rare().spread.met(number);
     }
 
     #[cold]
