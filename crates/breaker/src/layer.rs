@@ -69,6 +69,9 @@ enum Readiness {
 
 pin_project! {
     /// The answer of a [`BreakerService`].
+    ///
+    /// # Panics
+    /// When it is polled after it had ended.
     #[must_use = "futures do nothing until they are polled"]
     pub struct ResponseFuture<F, C> {
         #[pin]

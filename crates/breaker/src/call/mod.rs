@@ -25,6 +25,9 @@ pin_project! {
     ///
     /// # Errors
     /// When the call is refused or times out, or what the call itself returns.
+    ///
+    /// # Panics
+    /// When it is polled after it had ended.
     #[must_use = "futures do nothing until they are polled"]
     pub struct Call<'a, F, C> {
         #[pin]
