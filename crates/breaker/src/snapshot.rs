@@ -37,7 +37,8 @@ pub struct Snapshot {
     pub slow_total: u64,
     /// Calls that the classifier said do not count.
     pub ignored_total: u64,
-    /// Calls whose caller went away.
+    /// Calls whose caller went away, and attempts that were outrun. One that was too slow or stale by
+    /// then counts as that instead.
     pub cancelled_total: u64,
     /// Calls that ended when the generation that let them through was over, however they ended: by a
     /// result, a timeout, or because their caller went away. A probe that was lost is among them too.

@@ -101,6 +101,10 @@ impl<C> Builder<C> {
 
     /// Calls `listener` with everything that happens, after the lock is released. It may panic or use
     /// the breaker: that changes nothing that was recorded. It runs within a call, which waits for it.
+    ///
+    /// It listens as long as the breaker lives. So it must not hold the breaker, by whatever way: the two
+    /// would keep each other in memory for ever. A listener that needs its breaker is one for
+    /// [`Breaker::on_event`], whose subscription can be dropped.
     pub fn on_event(mut self, listener: impl Fn(&Notice<'_>) + Send + Sync + 'static) -> Self {
         self.listeners.push(Listener::new(listener));
         self
