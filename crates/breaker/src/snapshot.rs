@@ -78,9 +78,9 @@ pub struct Snapshot {
 #[non_exhaustive]
 pub struct WindowSnapshot {
     /// How many results.
-    pub samples: u32,
+    pub samples: u64,
     /// How many of them are failures.
-    pub failures: u32,
+    pub failures: u64,
     /// Their share, or 0 where there is no result.
     pub error_rate: f64,
 }

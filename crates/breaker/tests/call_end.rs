@@ -84,8 +84,10 @@ fn text_of_panic(run: impl FnOnce()) -> String {
     text.or_else(|| thrown.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
+type Make = fn(&Rig) -> Calling<'_>;
+
 /// How a call comes to its end.
-const ENDS: &[(&str, fn(&Rig) -> Calling<'_>)] = &[
+const ENDS: &[(&str, Make)] = &[
     ("at once", |rig| Box::pin(rig.breaker.call(async { Ok(()) }))),
     ("with a failure", |rig| Box::pin(rig.breaker.call(async { Err("down") }))),
     ("later", |rig| {

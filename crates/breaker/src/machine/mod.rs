@@ -32,11 +32,12 @@ use admit::Due;
 use evidence::Evidence;
 use half_open::HalfOpen;
 
-/// How many results a window holds, and how many of them are failures.
+/// How many results a window holds, and how many of them are failures. A window of weeks holds more
+/// than 32 bits can count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Reading {
-    pub(crate) samples: u32,
-    pub(crate) failures: u32,
+    pub(crate) samples: u64,
+    pub(crate) failures: u64,
 }
 
 /// A breaker's whole state but for what is counted without a lock.
@@ -264,14 +265,15 @@ impl Phase {
 impl Reading {
     /// The share of failures, or zero where there is nothing to speak of.
     #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "exact up to nine million billion results")]
     pub(crate) fn error_rate(self) -> f64 {
-        if self.samples == 0 { 0.0 } else { f64::from(self.failures) / f64::from(self.samples) }
+        if self.samples == 0 { 0.0 } else { self.failures as f64 / self.samples as f64 }
     }
 
     #[inline]
     fn add(&mut self, failed: bool) {
         self.samples = self.samples.saturating_add(1);
-        self.failures = self.failures.saturating_add(u32::from(failed));
+        self.failures = self.failures.saturating_add(u64::from(failed));
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use super::{Phase, Reference, Seen, number};
 
 impl Reference {
     pub(crate) fn picture(&self) -> Picture {
-        let first = |read: &dyn Fn(Part) -> Option<(u32, u32, f64)>| {
+        let first = |read: &dyn Fn(Part) -> Option<(u64, u64, f64)>| {
             self.setup.detectors.iter().find_map(|part| read(*part))
         };
         Picture {
@@ -118,10 +118,10 @@ impl Reference {
         (measured, mean, max.unwrap_or_default())
     }
 
-    fn share(&self, part: Part) -> (u32, u32, f64) {
+    fn share(&self, part: Part) -> (u64, u64, f64) {
         let (samples, failures) = self.window(part);
         let rate = if samples == 0 { 0.0 } else { f64::from(failures) / f64::from(samples) };
-        (samples, failures, rate)
+        (samples.into(), failures.into(), rate)
     }
 
     /// How many results a window holds, and how many of them are failures.
