@@ -169,7 +169,7 @@ impl<K: Hash + Eq, C: Clone> Breakers<K, C> {
     pub fn evict_idle(&self) -> usize {
         let inner = &*self.inner;
         let now = inner.now();
-        let (mut went, mut rest) = (0, usize::MAX);
+        let (mut went, mut rest) = (0, self.len());
         while rest > 0 {
             let mut gone = Vec::new();
             let mut shelf = inner.shelf();
