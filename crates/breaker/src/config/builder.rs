@@ -184,7 +184,6 @@ impl<C> Builder<C> {
             return Err(("on_event", Problem::TooMany { given, most, because }));
         }
         Ok(Rules {
-            has_time: detectors.iter().any(Rule::has_time),
             detectors,
             slow_call,
             open_for: self.open_for,

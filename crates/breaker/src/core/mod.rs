@@ -315,17 +315,14 @@ impl Core {
     /// The short way of a success into a window that stays closed.
     fn succeed_in_window(&self, generation: u64) -> bool {
         let mut changes = Vec::new();
-        let rules = &self.settings.rules;
-        // A ring does not look at the time, and who is listened to goes the long way: the clock is read
-        // under the lock only where a ring opens the breaker by a success, which is rare.
-        let is_timed = rules.has_time && self.listened().is_none();
-        let timed = is_timed.then(|| self.now());
-        let now = || timed.unwrap_or_else(|| self.now());
         let mut machine = lock(&self.machine);
         if self.listened().is_some() {
             return false;
         }
-        let counted = machine.succeed_in_window(generation, now, rules, &mut changes);
+        let rules = &self.settings.rules;
+        // The clock is read under the lock: only the windows know whether they look at the time, and
+        // asking the rules before would cost each success more than it saves those who wait.
+        let counted = machine.succeed_in_window(generation, || self.now(), rules, &mut changes);
         if !changes.is_empty() {
             self.publish(&machine);
         }

@@ -59,7 +59,7 @@ impl Evidence {
         }
         let mut parts = rules.detectors.iter().map(Part::new);
         let first = parts.next().unwrap_or(Part::Consecutive(Streak::new(u32::MAX)));
-        let has_time = rules.has_time;
+        let has_time = rules.detectors.iter().any(|rule| matches!(rule, Rule::Rolling { .. }));
         let starts = rules.slow_call.map(Starts::new);
         Self::Windows(Box::new(Windows { first, others: parts.collect(), starts, has_time }))
     }

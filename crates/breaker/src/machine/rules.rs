@@ -9,8 +9,6 @@ use super::Reading;
 pub(crate) struct Rules {
     /// Any of them opens the breaker.
     pub(crate) detectors: Box<[Rule]>,
-    /// Whether any of them looks at when a result came in.
-    pub(crate) has_time: bool,
     /// A call that takes longer counts as a failure.
     pub(crate) slow_call: Option<Duration>,
     pub(crate) open_for: Duration,
@@ -43,13 +41,6 @@ pub(crate) struct CloseRule {
     pub(crate) successes: u32,
     /// So many failures open again.
     pub(crate) failures: u32,
-}
-
-impl Rule {
-    /// Whether it looks at when a result came in.
-    pub(crate) const fn has_time(&self) -> bool {
-        matches!(self, Self::Rolling { .. })
-    }
 }
 
 impl Threshold {
