@@ -117,7 +117,7 @@ impl<C> Breaker<C> {
     /// The same with a permit that can be moved anywhere.
     ///
     /// # Errors
-    /// When a probe is in flight already, or the breaker was forced open.
+    /// When as many probes are in flight as may be at once, or the breaker was forced open.
     pub fn enter_probe_owned(&self) -> Result<Permit<'static>, Rejected> {
         self.core.enter_probe().map(|ticket| Permit::owned(Arc::clone(&self.core), ticket))
     }
@@ -217,6 +217,9 @@ impl<C> Breaker<C> {
 
     /// Calls `listener` with everything that happens from now on, after the lock is released and in
     /// the order in which it happened, until the subscription is dropped.
+    ///
+    /// A listener that holds its breaker, or the subscription itself, keeps both in memory for as long
+    /// as it is subscribed: keep the subscription elsewhere, and drop it when the breaker is to go.
     ///
     /// # Errors
     /// When there are too many listeners.

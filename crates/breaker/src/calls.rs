@@ -4,10 +4,14 @@ use std::thread;
 
 #[cfg(any(mainstay_loom, mainstay_shuttle))]
 use crate::sync::thread_number;
-use crate::sync::{AtomicU32, AtomicU64, IS_CHECKED, OnceLock, Ordering};
+use crate::sync::{AtomicU64, IS_CHECKED, OnceLock, Ordering};
 
-/// How often threads must meet before they get cells of their own.
+/// How often threads must meet within [`CALLS`] before they get cells of their own.
 const MEETINGS_TO_SPREAD: u32 = if IS_CHECKED { 0 } else { 16 };
+/// So many calls of one cell: threads that meet less often than that do not need more memory.
+const CALLS: u64 = 1_024;
+/// The bits in which meetings are counted; the others say within which calls.
+const MEETINGS_BITS: u32 = 8;
 const MAX_CELLS: usize = if IS_CHECKED { 2 } else { 32 };
 
 /// Calls that were let through, and those of them that succeeded without anybody noticing.
@@ -20,7 +24,8 @@ pub(crate) struct Cells {
 /// Cells for threads that got in each other's way.
 #[derive(Debug)]
 pub(crate) struct Spread {
-    meetings: AtomicU32,
+    /// How often threads have met lately, and within which calls.
+    meetings: AtomicU64,
     cells: OnceLock<Box<[Padded]>>,
 }
 
@@ -63,7 +68,7 @@ impl Cells {
 
 impl Spread {
     pub(crate) fn new() -> Self {
-        Self { meetings: AtomicU32::new(0), cells: OnceLock::new() }
+        Self { meetings: AtomicU64::new(0), cells: OnceLock::new() }
     }
 
     /// This thread's cells, if threads have got their own.
@@ -79,12 +84,18 @@ impl Spread {
         self.cells.get().into_iter().flatten().map(|padded| &padded.0)
     }
 
-    /// Two threads met in one cell.
+    /// Two threads met in one cell, at the call with this number. A meeting that is missed because
+    /// others meet at the same time is made up for by the next.
     #[cold]
-    pub(crate) fn met(&self) {
-        let before = self.meetings.fetch_add(1, Ordering::Relaxed);
-        if before == MEETINGS_TO_SPREAD {
+    pub(crate) fn met(&self, number: u64) {
+        let now = (number / CALLS) << MEETINGS_BITS;
+        let lately = self.meetings.load(Ordering::Relaxed);
+        let meetings =
+            if lately >> MEETINGS_BITS == now >> MEETINGS_BITS { lately - now } else { 0 };
+        if meetings >= MEETINGS_TO_SPREAD.into() {
             self.cells.get_or_init(spread);
+        } else {
+            self.meetings.store(now + meetings + 1, Ordering::Relaxed);
         }
     }
 }
@@ -122,14 +133,31 @@ mod tests {
     #[test]
     fn threads_that_meet_often_get_cells_of_their_own() {
         let spread = Spread::new();
-        (0..MEETINGS_TO_SPREAD).for_each(|_| spread.met());
+        (0..MEETINGS_TO_SPREAD).for_each(|number| spread.met(number.into()));
         assert!(spread.mine().is_none(), "they have not met often");
-        spread.met();
+        spread.met(MEETINGS_TO_SPREAD.into());
         spread.mine().unwrap().enter();
         let other = thread::scope(|scope| {
             scope.spawn(|| std::ptr::from_ref(spread.mine().unwrap()) as usize).join().unwrap()
         });
         assert_ne!(other, std::ptr::from_ref(spread.mine().unwrap()) as usize);
         assert_eq!(spread.all().map(Cells::entered).sum::<u64>(), 1);
+    }
+
+    #[test]
+    fn threads_that_meet_now_and_then_share_a_cell_for_good() {
+        let spread = Spread::new();
+        for number in 0..100_000 {
+            spread.met(number * CALLS / u64::from(MEETINGS_TO_SPREAD));
+        }
+        assert!(spread.mine().is_none());
+    }
+
+    #[test]
+    fn threads_that_begin_to_meet_often_after_years_get_cells_of_their_own() {
+        let spread = Spread::new();
+        let years = u64::MAX / 2;
+        (0..10 * u64::from(MEETINGS_TO_SPREAD)).for_each(|number| spread.met(years + number));
+        assert!(spread.mine().is_some());
     }
 }

@@ -12,6 +12,26 @@ use crate::moment::Moment;
 /// Tells a breaker the time. It must not go back; where it does, the breaker holds on to the latest
 /// moment it has seen. It is asked within calls and under locks: it must be quick, must not panic, and
 /// must not use the breaker.
+///
+/// Only [`Clock::now`] must be said, whatever the features.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use mainstay_breaker::{Breaker, Clock, Moment};
+///
+/// struct Wall;
+///
+/// impl Clock for Wall {
+///     fn now(&self) -> Moment {
+///         let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
+///         Moment::default().plus(since)
+///     }
+/// }
+///
+/// let breaker = Breaker::builder("payments").clock(Wall).build()?;
+/// assert!(breaker.enter().is_ok());
+/// # Ok::<(), mainstay_breaker::ConfigError>(())
+/// ```
 pub trait Clock: Send + Sync + 'static {
     /// Now.
     fn now(&self) -> Moment;
@@ -22,9 +42,12 @@ pub trait Clock: Send + Sync + 'static {
         self.now()
     }
 
-    /// Ends after `duration`: for the timeout of a call.
+    /// Ends after `duration`: for the timeout of a call. Unless a clock has a timer of its own it is
+    /// tokio's, which goes by the machine's time and panics outside of a runtime with its timer enabled.
     #[cfg(feature = "async")]
-    fn sleep(&self, duration: Duration) -> Sleep;
+    fn sleep(&self, duration: Duration) -> Sleep {
+        Box::pin(tokio::time::sleep(duration))
+    }
 }
 
 /// Ends when its time has come.
@@ -51,11 +74,6 @@ impl Clock for SystemClock {
     fn now(&self) -> Moment {
         static ORIGIN: OnceLock<Instant> = OnceLock::new();
         Moment::default().plus(ORIGIN.get_or_init(Instant::now).elapsed())
-    }
-
-    #[cfg(feature = "async")]
-    fn sleep(&self, duration: Duration) -> Sleep {
-        Box::pin(tokio::time::sleep(duration))
     }
 }
 

@@ -33,14 +33,16 @@ pub enum CallError<E> {
         /// When to ask again, at the latest. Absent where only a person can change it.
         retry_after: Option<Duration>,
     },
-    /// It did not end in time and was dropped. It counted as a failure, unless it had no time at
-    /// all: then it was not made.
-    #[error("the call did not end within {after:?} and was dropped")]
+    /// It did not end in time and was dropped. It counted as a failure, or as stale; if it had no time
+    /// at all it was not made, and not counted.
+    #[error("{}", late(*.after))]
     Timeout {
-        /// How long it had.
+        /// How long it had. Zero where it was not made.
         after: Duration,
     },
-    /// Its caller cancelled it. It counted neither as a success nor as a failure.
+    /// Its caller cancelled it, or another attempt of the same hedged call had the first result. It
+    /// counted neither as a success nor as a failure, unless it was over the limit of slow calls by
+    /// then: that counts, however a call ends. One that was cancelled before it was made is not counted.
     #[error("the call was cancelled")]
     Cancelled,
     /// It ran and returned this.
@@ -81,6 +83,13 @@ impl From<Refusal> for Rejected {
     fn from(refusal: Refusal) -> Self {
         Self { state: refusal.state, retry_after: refusal.retry_after }
     }
+}
+
+fn late(after: Duration) -> String {
+    if after.is_zero() {
+        return "the call had no time left and was not made".to_owned();
+    }
+    format!("the call did not end within {after:?} and was dropped")
 }
 
 fn advice(retry_after: Option<Duration>) -> String {

@@ -12,8 +12,10 @@ const FORCED: u64 = 1 << 2;
 const QUIET: u64 = 1 << 3;
 /// Every admission must be written down.
 const TRACKED: u64 = 1 << 4;
-/// On a permit: one of several attempts.
-const HEDGED: u64 = 1 << 5;
+/// On a permit: a probe, which is found by its number.
+const PROBE: u64 = 1 << 5;
+/// On a permit of a probe: its latency is measured.
+const MEASURED: u64 = 1 << 6;
 const GENERATION_SHIFT: u32 = 8;
 
 /// The state, its generation, and what may be done without the lock.
@@ -38,14 +40,26 @@ impl Gate {
     }
 
     /// What a permit keeps of an admission under the lock. It takes no success without the lock.
-    pub(crate) const fn admitting(generation: u64, is_tracked: bool, is_hedged: bool) -> Self {
-        let tracked = if is_tracked { TRACKED } else { 0 };
-        let hedged = if is_hedged { HEDGED } else { 0 };
-        Self(generation << GENERATION_SHIFT | tracked | hedged)
+    pub(crate) const fn admitting(generation: u64) -> Self {
+        Self(generation << GENERATION_SHIFT)
     }
 
-    pub(crate) const fn is_hedged(self) -> bool {
-        self.0 & HEDGED != 0
+    /// The same for a call whose beginning is known to the machine.
+    pub(crate) const fn tracked(self) -> Self {
+        Self(self.0 | TRACKED)
+    }
+
+    /// The same for a probe.
+    pub(crate) const fn probe(self, is_measured: bool) -> Self {
+        Self(self.0 | PROBE | if is_measured { MEASURED } else { 0 })
+    }
+
+    pub(crate) const fn is_probe(self) -> bool {
+        self.0 & PROBE != 0
+    }
+
+    pub(crate) const fn is_measured(self) -> bool {
+        self.0 & MEASURED != 0
     }
 
     #[inline]

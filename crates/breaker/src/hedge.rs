@@ -5,13 +5,18 @@ use std::sync::Arc;
 
 use crate::breaker::Breaker;
 use crate::error::Rejected;
+use crate::machine::Attempts;
 use crate::permit::Permit;
-use crate::sync::{AtomicBool, Ordering};
+use crate::sync::{AtomicBool, Mutex, Ordering};
 
 /// Several attempts at one logical call. The first that has a result decides and counts; the others
 /// count as cancelled, whatever they say, and never as failures. Each attempt is let through on its
-/// own, so that half-open admits no more of them than probes. Where slow calls count, the attempt
-/// that decides is judged by its own time, and none is counted as slow in flight.
+/// own, so that half-open admits no more of them than probes. The first result decides also where it
+/// is stale: the others are outrun then, even those that were let through since.
+///
+/// Where slow calls count, the time of the call runs from its first attempt, as long as any is in
+/// flight. When it is over the limit the call is counted as slow once, by its end or while it is in
+/// flight. That stops none of the attempts, and their results count no more.
 ///
 /// ```
 /// use mainstay_breaker::{Breaker, Settled};
@@ -34,6 +39,8 @@ pub struct Hedge<'a, C> {
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     is_decided: AtomicBool,
+    /// The machine's part, which is locked after the machine.
+    pub(crate) attempts: Mutex<Attempts>,
     /// Stops the attempts that are outrun.
     #[cfg(feature = "async")]
     pub(crate) outrun: tokio_util::sync::CancellationToken,
@@ -53,7 +60,7 @@ impl<'a, C> Hedge<'a, C> {
     /// When it is refused.
     pub fn enter(&self) -> Result<Permit<'a>, Rejected> {
         let core = &self.breaker.core;
-        let ticket = core.enter_hedged()?;
+        let ticket = core.enter_attempt(&self.group)?;
         Ok(Permit::hedged(core, ticket, Arc::clone(&self.group)))
     }
 
@@ -63,18 +70,22 @@ impl<'a, C> Hedge<'a, C> {
     /// When it is refused.
     pub fn enter_owned(&self) -> Result<Permit<'static>, Rejected> {
         let core = &self.breaker.core;
-        let ticket = core.enter_hedged()?;
+        let ticket = core.enter_attempt(&self.group)?;
         Ok(Permit::owned_hedged(Arc::clone(core), ticket, Arc::clone(&self.group)))
     }
 
     /// Whether an attempt has had a result: there is nothing more to send.
     #[must_use]
     pub fn is_decided(&self) -> bool {
-        self.group.is_decided.load(Ordering::Acquire)
+        self.group.is_decided()
     }
 }
 
 impl Group {
+    pub(crate) fn is_decided(&self) -> bool {
+        self.is_decided.load(Ordering::Acquire)
+    }
+
     /// True for the first to ask.
     pub(crate) fn decide(&self) -> bool {
         !self.is_decided.swap(true, Ordering::AcqRel)

@@ -15,6 +15,7 @@ use crate::call::{Guarded, Limits};
 use crate::classify::{Classify, EveryError};
 use crate::error::{CallError, Rejected};
 use crate::permit::Permit;
+use crate::state::State;
 
 /// Puts a breaker in front of a service. All services of one layer share the breaker.
 ///
@@ -40,17 +41,37 @@ pub struct BreakerLayer<C = EveryError> {
 /// A service behind a breaker. A request that is refused never reaches it.
 ///
 /// While the breaker refuses, the service is ready at once, so that nobody waits for it to be refused.
-/// An error of the service's own readiness counts as the classifier says.
+/// Whoever comes by that promise is refused, also where the breaker would let them through by then: the
+/// service itself has not been asked. Such a refusal counts, names the state that promised it, and says
+/// to ask again at once. An error of the service's own readiness counts as the classifier says.
+///
+/// A service that was ready before the breaker refused a request stays so for the next. What it keeps for
+/// that, such as a place under a concurrency limit, it keeps until it is called or dropped: tower has no
+/// other way to give readiness back. So put such a limit outside of the breaker, or drop a service that
+/// was refused and is not used again.
 #[derive(Debug)]
 pub struct BreakerService<S, C = EveryError> {
     inner: S,
     breaker: Breaker<C>,
-    /// Readiness was promised to somebody who was to be refused: the service was not asked.
-    is_unasked: bool,
+    readiness: Readiness,
+}
+
+/// Who has promised that the next request may come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Readiness {
+    /// Nobody.
+    Unasked,
+    /// The breaker, in this state, to refuse it.
+    ToBeRefused(State),
+    /// The service.
+    Ready,
 }
 
 pin_project! {
     /// The answer of a [`BreakerService`].
+    ///
+    /// # Panics
+    /// When it is polled after it had ended.
     #[must_use = "futures do nothing until they are polled"]
     pub struct ResponseFuture<F, C> {
         #[pin]
@@ -70,7 +91,7 @@ impl<S, C: Clone> Layer<S> for BreakerLayer<C> {
     type Service = BreakerService<S, C>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        BreakerService { inner, breaker: self.breaker.clone(), is_unasked: false }
+        BreakerService { inner, breaker: self.breaker.clone(), readiness: Readiness::Unasked }
     }
 }
 
@@ -84,12 +105,17 @@ where
     type Future = ResponseFuture<S::Future, C>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        self.is_unasked = self.breaker.would_reject().is_some();
-        if self.is_unasked {
+        if let Some(rejected) = self.breaker.would_reject() {
+            if self.readiness != Readiness::Ready {
+                self.readiness = Readiness::ToBeRefused(rejected.state);
+            }
             return Poll::Ready(Ok(()));
         }
         match ready!(self.inner.poll_ready(context)) {
-            Ok(()) => Poll::Ready(Ok(())),
+            Ok(()) => {
+                self.readiness = Readiness::Ready;
+                Poll::Ready(Ok(()))
+            }
             Err(error) => {
                 let result: Result<S::Response, S::Error> = Err(error);
                 if let Ok(permit) = self.breaker.enter() {
@@ -118,21 +144,23 @@ where
 impl<S, C> BreakerService<S, C> {
     /// Lets a request through to a service that is ready.
     fn admit(&mut self) -> Result<Permit<'static>, Rejected> {
-        let permit = self.breaker.enter_owned()?;
-        if !std::mem::take(&mut self.is_unasked) {
+        let Readiness::ToBeRefused(state) = self.readiness else {
+            let permit = self.breaker.enter_owned()?;
+            self.readiness = Readiness::Unasked;
             return Ok(permit);
-        }
-        // The breaker refused when readiness was asked for, and would let this through now: whoever
-        // asks again finds the service ready first.
-        permit.cancel();
-        Err(Rejected { state: self.breaker.state(), retry_after: Some(Duration::ZERO) })
+        };
+        let at_once = Rejected { state, retry_after: Some(Duration::ZERO) };
+        let rejected = self.breaker.would_reject().unwrap_or(at_once);
+        self.breaker.core.reject(rejected);
+        Err(rejected)
     }
 }
 
 /// A clone has been promised nothing by its service.
 impl<S: Clone, C: Clone> Clone for BreakerService<S, C> {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), breaker: self.breaker.clone(), is_unasked: false }
+        let (inner, breaker) = (self.inner.clone(), self.breaker.clone());
+        Self { inner, breaker, readiness: Readiness::Unasked }
     }
 }
 

@@ -200,14 +200,15 @@ impl Holder<'_> {
 
     /// Of several that count once, the first with a result counts; the others have gone away.
     fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
-        let Some(group) = self.group().filter(|_| outcome != Outcome::Cancelled) else {
-            return self.get().settle(ticket, outcome);
-        };
+        let Some(group) = self.group() else { return self.get().settle(ticket, outcome) };
+        if outcome == Outcome::Cancelled {
+            return self.get().settle_attempt(ticket, outcome, group, false);
+        }
         if !group.decide() {
-            self.get().settle(ticket, Outcome::Cancelled);
+            self.get().settle_attempt(ticket, Outcome::Cancelled, group, false);
             return Settled::Outrun;
         }
-        let settled = self.get().settle(ticket, outcome);
+        let settled = self.get().settle_attempt(ticket, outcome, group, true);
         group.stop_others();
         settled
     }

@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use crate::state::State;
 
-/// The highest generation that can be restored: what is left above it lasts longer than any machine.
+/// The highest generation that is saved and can be restored: what is left above it lasts longer than any
+/// machine.
 pub const MAX_SAVED_GENERATION: u64 = 1 << 48;
 
 /// What a breaker carries over a restart. It holds durations, not moments: clocks of two processes
@@ -24,7 +25,8 @@ pub struct Saved {
     pub failures: u32,
     /// How much longer it stays open.
     pub open_remaining: Duration,
-    /// The generation. A restored breaker has a higher one, so that no result from before counts.
+    /// The generation, at most [`MAX_SAVED_GENERATION`]. A restored breaker has a higher one, so that no
+    /// result from before counts.
     pub generation: u64,
 }
 

@@ -15,7 +15,7 @@ pub struct Snapshot {
     pub state: State,
     /// Whether somebody forced it.
     pub forced: bool,
-    /// How often the state or the probes began anew.
+    /// How often the state began anew.
     pub generation: u64,
     /// How often it opened.
     pub opened_total: u64,
@@ -37,9 +37,11 @@ pub struct Snapshot {
     pub slow_total: u64,
     /// Calls that the classifier said do not count.
     pub ignored_total: u64,
-    /// Calls whose caller went away.
+    /// Calls whose caller went away, and attempts that were outrun. One that was too slow or stale by
+    /// then counts as that instead.
     pub cancelled_total: u64,
-    /// Results that came in from a generation that was over.
+    /// Calls that ended when the generation that let them through was over, however they ended: by a
+    /// result, a timeout, or because their caller went away. A probe that was lost is among them too.
     pub stale_total: u64,
     /// Probes that counted as a success.
     pub probe_success_total: u64,
@@ -76,9 +78,9 @@ pub struct Snapshot {
 #[non_exhaustive]
 pub struct WindowSnapshot {
     /// How many results.
-    pub samples: u32,
+    pub samples: u64,
     /// How many of them are failures.
-    pub failures: u32,
+    pub failures: u64,
     /// Their share, or 0 where there is no result.
     pub error_rate: f64,
 }

@@ -96,7 +96,7 @@ pub enum Settled {
     /// It was counted.
     Counted,
     /// It belongs to another generation: the breaker changed its state since the call was let
-    /// through. It was counted as stale and moved nothing else.
+    /// through, or the call was a probe that was lost. It was counted as stale and moved nothing else.
     Stale,
     /// Another attempt of the same hedged call had the first result: this one counted as cancelled,
     /// or as stale.

@@ -144,6 +144,32 @@ fn what_can_not_work_is_refused_by_the_name_of_its_field() {
 }
 
 #[test]
+fn detectors_within_detectors_are_those_at_the_bottom_however_deep_they_stand() {
+    let bottom = Detector::any_of([Detector::consecutive(2), slow(SECOND)]);
+    let nest = |mut detector: Detector, depth: u32| {
+        for _ in 0..depth {
+            detector = Detector::any_of([detector]);
+        }
+        detector
+    };
+    assert_eq!(nest(bottom.clone(), 100_000), bottom);
+    assert!(new().detector(nest(bottom, 3_000)).build().is_ok());
+    let error = new().detector(nest(Detector::any_of([]), 3_000)).build().unwrap_err();
+    assert_eq!((error.field, error.problem), ("detector", Problem::Empty));
+}
+
+#[test]
+fn more_detectors_than_can_be_are_refused_however_they_are_put_together() {
+    let mut detector = Detector::consecutive(1);
+    for _ in 0..100 {
+        detector = Detector::any_of([detector.clone(), detector]);
+    }
+    let error = new().detector(detector).build().unwrap_err();
+    assert_eq!(error.field, "detector");
+    assert!(matches!(error.problem, Problem::TooMany { given: 9, most: 8, .. }), "{error}");
+}
+
+#[test]
 fn a_registry_refuses_what_its_breakers_could_not_work_with() {
     for (builder, field, _) in impossible() {
         let error = Breakers::<u32>::builder(builder).build().unwrap_err();

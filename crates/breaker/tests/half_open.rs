@@ -217,18 +217,6 @@ fn a_probe_that_ends_in_time_is_not_lost_with_the_next() {
 }
 
 #[test]
-fn none_of_those_in_flight_together_is_lost_before_its_own_time() {
-    let rig = waited(HalfOpenPolicy::all(2));
-    forget(rig.enter());
-    rig.clock.advance(HALF_OPEN_FOR / 2);
-    let second = rig.enter();
-    assert_eq!(rig.retry_after(), Some(HALF_OPEN_FOR));
-    rig.clock.advance(HALF_OPEN_FOR - TICK);
-    assert!(rig.is_refused());
-    assert_eq!(second.success(), Settled::Counted);
-}
-
-#[test]
 fn what_a_lost_probe_says_at_last_is_stale_and_frees_no_slot() {
     let rig = waited(HalfOpenPolicy::all(2));
     let lost = [rig.enter(), rig.enter()];

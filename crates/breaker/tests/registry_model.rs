@@ -1,14 +1,17 @@
 #![cfg(test)]
-//! The registry against a naive model of it: a list, the most recently used first.
+//! The registry against a naive model of it: a list in the order in which somebody last asked for an
+//! entry or passed it over, each with its last use.
 
 use std::time::Duration;
 
-use mainstay_breaker::{Breaker, Breakers, Full, ManualClock};
+use mainstay_breaker::{Breaker, Breakers, Detector, Full, ManualClock, State};
 use proptest::prelude::*;
 
 const CAPACITY: usize = 5;
 /// In seconds.
 const IDLE: u64 = 10;
+/// For how long they are open, in seconds: for some of them longer than they may be idle.
+const OPEN: u64 = 14;
 /// How many that are idle go when a new one comes.
 const IDLE_PER_ARRIVAL: usize = 2;
 
@@ -20,6 +23,8 @@ enum Step {
     LetGo(usize),
     Force(u8),
     Reset(u8),
+    /// Makes it open, if it is closed.
+    Break(u8),
     Peek(u8),
     Remove(u8),
     EvictIdle,
@@ -35,6 +40,7 @@ fn steps() -> impl Strategy<Value = Step> {
         2 => any::<usize>().prop_map(Step::LetGo),
         1 => keys.clone().prop_map(Step::Force),
         1 => keys.clone().prop_map(Step::Reset),
+        2 => keys.clone().prop_map(Step::Break),
         1 => keys.clone().prop_map(Step::Peek),
         1 => keys.prop_map(Step::Remove),
         1 => Just(Step::EvictIdle),
@@ -49,9 +55,11 @@ struct Entry {
     number: u32,
     used: u64,
     forced: bool,
+    /// Until when it is open, if it has opened.
+    open_until: Option<u64>,
 }
 
-/// The most recently used comes first.
+/// Whoever was last used or passed over comes first.
 #[derive(Debug, Default)]
 struct Model {
     entries: Vec<Entry>,
@@ -61,8 +69,18 @@ struct Model {
 }
 
 impl Model {
-    fn is_in_use(&self, entry: &Entry) -> bool {
-        entry.forced || self.held.contains(&(entry.key, entry.number))
+    /// It says nothing, or nothing that is still worth its place.
+    fn can_go(&self, entry: &Entry) -> bool {
+        let is_in_use = entry.forced || self.held.contains(&(entry.key, entry.number));
+        let is_worthless = match entry.open_until {
+            Some(until) => self.is_idle(entry) && self.now >= until,
+            None => true,
+        };
+        !is_in_use && is_worthless
+    }
+
+    fn is_idle(&self, entry: &Entry) -> bool {
+        self.now - entry.used > IDLE
     }
 
     fn use_now(&mut self, place: usize) {
@@ -71,26 +89,20 @@ impl Model {
         self.entries.insert(0, entry);
     }
 
-    /// Looks at the oldest only.
+    /// Looks at the oldest only, and passes it over if it can't go.
     fn let_oldest_go(&mut self) -> bool {
-        let Some(oldest) = self.entries.last() else { return false };
-        let stays = self.is_in_use(oldest);
-        if stays {
-            self.use_now(self.entries.len() - 1);
-        } else {
-            self.entries.pop();
+        let Some(oldest) = self.entries.pop() else { return false };
+        let goes = self.can_go(&oldest);
+        if !goes {
+            self.entries.insert(0, oldest);
         }
-        !stays
+        goes
     }
 
-    fn let_idle_go(&mut self, most: usize) -> usize {
+    fn evict_idle(&mut self) -> usize {
         let before = self.entries.len();
-        for _ in 0..most {
-            if self.entries.last().is_none_or(|oldest| self.now - oldest.used <= IDLE) {
-                break;
-            }
-            self.let_oldest_go();
-        }
+        let stays = |entry: &Entry| !(self.is_idle(entry) && self.can_go(entry));
+        self.entries = self.entries.iter().filter(|entry| stays(entry)).cloned().collect();
         before - self.entries.len()
     }
 
@@ -99,7 +111,11 @@ impl Model {
             self.use_now(place);
             return Ok(self.entries[0].number);
         }
-        self.let_idle_go(IDLE_PER_ARRIVAL);
+        for _ in 0..IDLE_PER_ARRIVAL {
+            if self.entries.last().is_some_and(|oldest| self.is_idle(oldest)) {
+                self.let_oldest_go();
+            }
+        }
         if self.entries.len() >= CAPACITY {
             let gone = (0..self.entries.len()).any(|_| self.let_oldest_go());
             if !gone {
@@ -108,7 +124,7 @@ impl Model {
         }
         self.made += 1;
         let (number, used) = (self.made, self.now);
-        self.entries.insert(0, Entry { key, number, used, forced: false });
+        self.entries.insert(0, Entry { key, number, used, forced: false, open_until: None });
         Ok(number)
     }
 
@@ -127,7 +143,10 @@ struct Both {
 impl Both {
     fn new() -> Self {
         let clock = ManualClock::new();
-        let template = Breaker::builder("keys").clock(clock.clone());
+        let template = Breaker::builder("keys")
+            .detector(Detector::consecutive(1))
+            .open_for(Duration::from_secs(OPEN))
+            .clock(clock.clone());
         let builder = Breakers::builder(template).capacity(CAPACITY);
         let breakers = builder.idle_for(Duration::from_secs(IDLE)).build().unwrap();
         Self { model: Model::default(), breakers, clock, held: Vec::new() }
@@ -154,6 +173,7 @@ impl Both {
             }
             Step::Force(key) => self.force(key, true),
             Step::Reset(key) => self.force(key, false),
+            Step::Break(key) => self.break_down(key),
             Step::Peek(key) => {
                 assert_eq!(self.breakers.peek(&key).is_some(), self.model.place(key).is_some());
             }
@@ -163,8 +183,7 @@ impl Both {
                 assert_eq!(self.breakers.remove(&key), place.is_some());
             }
             Step::EvictIdle => {
-                let expected = self.model.let_idle_go(self.model.entries.len());
-                assert_eq!(self.breakers.evict_idle(), expected);
+                assert_eq!(self.breakers.evict_idle(), self.model.evict_idle());
             }
             Step::Advance(seconds) => {
                 self.model.now += seconds;
@@ -175,14 +194,26 @@ impl Both {
 
     fn force(&mut self, key: u8, forced: bool) {
         let Some(place) = self.model.place(key) else { return };
-        self.model.entries[place].forced = forced;
+        let entry = &mut self.model.entries[place];
+        entry.forced = forced;
+        entry.open_until = None;
         let breaker = self.breakers.peek(&key).unwrap();
         if forced { breaker.force_open() } else { breaker.reset() }
     }
 
+    fn break_down(&mut self, key: u8) {
+        let Some(place) = self.model.place(key) else { return };
+        let breaker = self.breakers.peek(&key).unwrap();
+        if breaker.state() == State::Closed {
+            breaker.enter().unwrap().failure();
+            self.model.entries[place].open_until = Some(self.model.now + OPEN);
+        }
+    }
+
     fn check(&self) {
-        let expected: Vec<_> =
-            self.model.entries.iter().map(|entry| (entry.key, entry.forced)).collect();
+        let mut expected = self.model.entries.clone();
+        expected.sort_by_key(|entry| std::cmp::Reverse(entry.used));
+        let expected: Vec<_> = expected.iter().map(|entry| (entry.key, entry.forced)).collect();
         let list = self.breakers.list().into_iter();
         let list: Vec<_> = list.map(|(key, one)| (key, one.snapshot().forced)).collect();
         assert_eq!(list, expected);

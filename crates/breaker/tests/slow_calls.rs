@@ -292,32 +292,3 @@ fn where_slow_calls_count_every_call_is_measured() {
     let latency = breaker.snapshot().latency;
     assert_eq!((latency.measured, latency.max), (1, LIMIT / 2));
 }
-
-#[test]
-fn attempts_of_one_logical_call_are_not_slow_in_flight_and_count_once() {
-    let (breaker, clock, heard) = watched(9);
-    let hedge = breaker.hedge();
-    let (first, second) = (hedge.enter().unwrap(), hedge.enter_owned().unwrap());
-    clock.advance(2 * LIMIT);
-    assert_eq!(breaker.snapshot().slow_total, 0);
-    let third = hedge.enter().unwrap();
-    assert_eq!(third.success(), Settled::Counted);
-    assert_eq!(first.failure(), Settled::Outrun);
-    assert_eq!(second.success(), Settled::Outrun);
-    let snapshot = breaker.snapshot();
-    assert_eq!(
-        (snapshot.success_total, snapshot.failure_total, snapshot.cancelled_total),
-        (1, 0, 2)
-    );
-    assert_eq!(heard.take().len(), 1);
-}
-
-#[test]
-fn an_attempt_that_decides_after_the_limit_is_slow() {
-    let (breaker, clock, _heard) = watched(9);
-    let attempt = breaker.hedge().enter().unwrap();
-    clock.advance(LIMIT + TICK);
-    assert_eq!(attempt.success(), Settled::Counted);
-    let snapshot = breaker.snapshot();
-    assert_eq!((snapshot.slow_total, snapshot.failure_total, snapshot.success_total), (1, 1, 0));
-}

@@ -40,6 +40,8 @@ fn an_error_of_a_call_says_what_happened_to_what() {
     let timeout: CallError<std::io::Error> = CallError::Timeout { after: 2 * SECOND };
     assert_eq!(text(&timeout), "the call did not end within 2s and was dropped");
     assert!(!timeout.is_rejection());
+    let no_time: CallError<std::io::Error> = CallError::Timeout { after: Duration::ZERO };
+    assert_eq!(text(&no_time), "the call had no time left and was not made");
 
     let cancelled: CallError<std::io::Error> = CallError::Cancelled;
     assert_eq!(text(&cancelled), "the call was cancelled");

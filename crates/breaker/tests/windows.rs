@@ -13,13 +13,13 @@ use State::{Closed, HalfOpen, Open};
 const WINDOW: Duration = Duration::from_secs(10);
 
 /// Samples, failures and rate of the rolling window.
-fn rolling(snapshot: &Snapshot) -> (u32, u32, f64) {
+fn rolling(snapshot: &Snapshot) -> (u64, u64, f64) {
     let window = snapshot.rolling.unwrap();
     (window.samples, window.failures, window.error_rate)
 }
 
 /// The same of the ring.
-fn ring(snapshot: &Snapshot) -> (u32, u32, f64) {
+fn ring(snapshot: &Snapshot) -> (u64, u64, f64) {
     let window = snapshot.ring.unwrap();
     (window.samples, window.failures, window.error_rate)
 }
@@ -242,7 +242,8 @@ fn a_snapshot_shows_the_windows_that_there_are() {
         let Snapshot { consecutive_failures, rolling, ring, .. } = snapshot;
         assert_eq!((consecutive_failures.is_some(), rolling.is_some(), ring.is_some()), shown);
         let windows = [rolling, ring].into_iter().flatten();
-        let counts = windows.map(|window| window.failures).chain(consecutive_failures);
+        let counts =
+            windows.map(|window| window.failures).chain(consecutive_failures.map(u64::from));
         assert!(counts.into_iter().all(|failures| failures == 1));
     }
 }

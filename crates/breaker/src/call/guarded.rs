@@ -89,9 +89,12 @@ impl<'a, F> Guarded<'a, F> {
             Seat::Outside(core) => *core,
             #[cfg(feature = "tower")]
             Seat::Refused(name, rejected) => {
-                return Poll::Ready(Err(CallError::open(name, *rejected)));
+                let error = CallError::open(name, *rejected);
+                *this.seat = Seat::Ended;
+                return Poll::Ready(Err(error));
             }
-            Seat::Inside(..) | Seat::Ended => return self.poll_inside(context, classifier),
+            Seat::Inside(..) => return self.poll_inside(context, classifier),
+            Seat::Ended => polled_after_the_end(),
         };
         // Whatever comes now, it has asked: it goes on inside, or not at all.
         *this.seat = Seat::Ended;
@@ -107,7 +110,7 @@ impl<'a, F> Guarded<'a, F> {
             *this.seat = Seat::Inside(permit, limits);
             return self.poll_inside(context, classifier);
         }
-        let Some(call) = this.call.as_mut().as_pin_mut() else { return Poll::Pending };
+        let Some(call) = this.call.as_mut().as_pin_mut() else { polled_after_the_end() };
         let Poll::Ready(result) = core.watch(ticket, || call.poll(context)) else {
             *this.seat = Seat::Inside(Permit::waiting(core, ticket), None);
             return Poll::Pending;
@@ -128,19 +131,31 @@ impl<'a, F> Guarded<'a, F> {
         C: Classify<T, E>,
     {
         let mut this = self.project();
-        // Both are there until the call has ended, and nobody polls it after that.
-        let Seat::Inside(permit, limits) = this.seat else { return Poll::Pending };
-        let Some(call) = this.call.as_mut().as_pin_mut() else { return Poll::Pending };
+        let (Seat::Inside(permit, limits), Some(call)) =
+            (&mut *this.seat, this.call.as_mut().as_pin_mut())
+        else {
+            polled_after_the_end()
+        };
         if let Poll::Ready(result) = permit.step(|| call.poll(context)) {
             let verdict = permit.step(|| classifier.classify(&result));
             permit.end(verdict.into());
+            *this.seat = Seat::Ended;
             return Poll::Ready(result.map_err(CallError::Inner));
         }
         let Some(limits) = limits else { return Poll::Pending };
         let Poll::Ready(early) = limits.poll(context) else { return Poll::Pending };
         permit.step(|| this.call.set(None));
-        Poll::Ready(Err(early.conclude(permit)))
+        let error = early.conclude(permit);
+        *this.seat = Seat::Ended;
+        Poll::Ready(Err(error))
     }
+}
+
+/// As the futures of the standard library do: to wait for ever would hide the mistake.
+#[cold]
+#[expect(clippy::panic, reason = "there is no answer left to give")]
+fn polled_after_the_end() -> ! {
+    panic!("a call was polled after it had ended")
 }
 
 impl Limits {

@@ -25,6 +25,9 @@ pin_project! {
     ///
     /// # Errors
     /// When the call is refused or times out, or what the call itself returns.
+    ///
+    /// # Panics
+    /// When it is polled after it had ended.
     #[must_use = "futures do nothing until they are polled"]
     pub struct Call<'a, F, C> {
         #[pin]
@@ -59,7 +62,7 @@ impl<C> Breaker<C> {
     /// When the call is refused or times out, or what the call itself returns.
     ///
     /// # Panics
-    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    /// With a timeout, outside of a tokio runtime with its timer enabled, unless the clock has its own timer.
     #[inline]
     pub fn call<F>(&self, call: F) -> Call<'_, F, C> {
         Call { guarded: Guarded::outside(&self.core, call), classifier: &self.classifier }
@@ -72,7 +75,7 @@ impl<C> Breaker<C> {
     /// When the call is refused or times out, or what the call itself returns.
     ///
     /// # Panics
-    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    /// With a timeout, outside of a tokio runtime with its timer enabled, unless the clock has its own timer.
     pub async fn call_with<T, E, F>(
         &self,
         call: impl FnOnce(CallContext) -> F,
@@ -114,7 +117,7 @@ impl<C> Hedge<'_, C> {
     /// When the attempt is refused, times out or is outrun, or what the call itself returns.
     ///
     /// # Panics
-    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    /// With a timeout, outside of a tokio runtime with its timer enabled, unless the clock has its own timer.
     pub async fn call<T, E, F>(&self, call: F) -> Result<T, CallError<E>>
     where
         F: Future<Output = Result<T, E>>,

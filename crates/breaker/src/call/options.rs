@@ -32,6 +32,10 @@ impl CallOptions {
     /// How long the call may take, instead of the breaker's own timeout. A call with no time at all
     /// is not made: its answer is [`CallError::Timeout`], and nothing is counted against the
     /// downstream.
+    ///
+    /// A call that takes longer than [`Builder::half_open_for`](crate::Builder::half_open_for) goes on
+    /// and has its answer, but as a probe it is lost: the breaker waits for it no more. Where such calls
+    /// are ordinary, `half_open_for` must be longer, or none of them ever closes the breaker.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -97,7 +101,7 @@ impl<'a, C> Limited<'a, C> {
     /// When the call is refused, times out or is cancelled, or what the call itself returns.
     ///
     /// # Panics
-    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    /// With a timeout, outside of a tokio runtime with its timer enabled, unless the clock has its own timer.
     pub async fn call<T, E, F>(self, call: F) -> Result<T, CallError<E>>
     where
         F: Future<Output = Result<T, E>>,
@@ -113,7 +117,7 @@ impl<'a, C> Limited<'a, C> {
     /// When the call is refused, times out or is cancelled, or what the call itself returns.
     ///
     /// # Panics
-    /// With a timeout and the machine's clock, outside of a tokio runtime with its timer enabled.
+    /// With a timeout, outside of a tokio runtime with its timer enabled, unless the clock has its own timer.
     pub async fn call_with<T, E, F>(
         self,
         call: impl FnOnce(CallContext) -> F,

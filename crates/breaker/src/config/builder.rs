@@ -71,8 +71,8 @@ impl<C> Builder<C> {
         self
     }
 
-    /// How long probes may take, from the last of those in flight: then they are lost, and fresh
-    /// ones may start. One that hangs is lost at the latest after twice this time. Default: 60 seconds.
+    /// How long a probe may take: then it is lost, and a fresh one may start. Each has its own time,
+    /// whoever comes beside it. Default: 60 seconds.
     pub fn half_open_for(mut self, duration: Duration) -> Self {
         self.half_open_for = duration;
         self
@@ -101,6 +101,10 @@ impl<C> Builder<C> {
 
     /// Calls `listener` with everything that happens, after the lock is released. It may panic or use
     /// the breaker: that changes nothing that was recorded. It runs within a call, which waits for it.
+    ///
+    /// It listens as long as the breaker lives. So it must not hold the breaker, by whatever way: the two
+    /// would keep each other in memory for ever. A listener that needs its breaker is one for
+    /// [`Breaker::on_event`], whose subscription can be dropped.
     pub fn on_event(mut self, listener: impl Fn(&Notice<'_>) + Send + Sync + 'static) -> Self {
         self.listeners.push(Listener::new(listener));
         self

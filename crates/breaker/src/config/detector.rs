@@ -24,7 +24,8 @@ pub enum Detector {
     Rolling(Rolling),
     /// An error rate over the last so many results.
     Ring(Ring),
-    /// Any of several.
+    /// Any of several, made by [`Detector::any_of`].
+    #[non_exhaustive]
     AnyOf(Vec<Detector>),
 }
 
@@ -72,10 +73,20 @@ impl Detector {
         Self::Ring(Ring { size, min_samples, error_rate })
     }
 
-    /// Any of several.
+    /// Any of several, at most [`MAX_DETECTORS`]. Several within several are just more of them.
     #[must_use]
     pub fn any_of(detectors: impl IntoIterator<Item = Self>) -> Self {
-        Self::AnyOf(detectors.into_iter().collect())
+        // None stands within another, so that nothing has to follow them down. One too many is enough
+        // to refuse them.
+        let parts = detectors.into_iter().flat_map(Self::into_parts);
+        Self::AnyOf(parts.take(MAX_DETECTORS + 1).collect())
+    }
+
+    fn into_parts(self) -> Vec<Self> {
+        match self {
+            Self::AnyOf(parts) => parts,
+            one => vec![one],
+        }
     }
 
     /// Every detector in it, and how long a call may take.

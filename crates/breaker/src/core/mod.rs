@@ -1,7 +1,8 @@
 //! A breaker's shared heart: the gate in front, the state machine behind its lock, and what is
-//! counted without either. [`look`] is what can be seen of it.
+//! counted without either. [`look`] is what can be seen of it, [`settle`] takes in how calls ended.
 
 mod look;
+mod settle;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,8 @@ use crate::config::Settings;
 use crate::error::Rejected;
 use crate::events::{Event, Hub, Listener};
 use crate::gate::Gate;
-use crate::machine::{Admission, Change, Machine, Refusal, Settlement};
+use crate::hedge::Group;
+use crate::machine::{Admission, Change, Machine, Refusal};
 use crate::moment::Moment;
 use crate::rare::Rare;
 use crate::saved::Saved;
@@ -99,12 +101,15 @@ impl Core {
     }
 
     /// Lets one of several attempts through, which count once.
-    pub(crate) fn enter_hedged(&self) -> Result<Ticket, Rejected> {
+    pub(crate) fn enter_attempt(&self, group: &Group) -> Result<Ticket, Rejected> {
         if !self.gate().is_tracked() {
             return self.enter();
         }
-        let entered = self
-            .act(|machine, now, changes| machine.enter_hedged(now, &self.settings.rules, changes));
+        let rules = &self.settings.rules;
+        let entered = self.act(|machine, now, changes| {
+            let mut attempts = lock(&group.attempts);
+            machine.enter_attempt(&mut attempts, group.is_decided(), now, rules, changes)
+        });
         self.admitted(entered)
     }
 
@@ -139,31 +144,10 @@ impl Core {
         answer
     }
 
-    pub(crate) fn settle(&self, ticket: Ticket, outcome: Outcome) -> Settled {
-        let now = self.now();
-        let is_tracked = ticket.gate.is_tracked();
-        let began = ticket.began.get();
-        let latency = began.map(|began| {
-            // Where slow calls count, the beginning was read from the same clock.
-            let end = if is_tracked { now } else { self.settings.clock.now() };
-            end.since(began)
-        });
-        let admission = Admission {
-            generation: ticket.gate.generation(),
-            began: began.filter(|_| is_tracked),
-            is_hedged: ticket.gate.is_hedged(),
-        };
-        self.change(|machine, changes, hub| {
-            let rules = &self.settings.rules;
-            let settlement = machine.settle(admission, outcome, now, rules, changes);
-            if let (Some(latency), true) = (latency, settlement.is_measured(outcome)) {
-                machine.measure(latency);
-            }
-            if let Some(hub) = hub {
-                push_settlement(hub, settlement, latency);
-            }
-            settlement.settled
-        })
+    /// Counts and announces a refusal that was promised before.
+    #[cfg(feature = "tower")]
+    pub(crate) fn reject(&self, rejected: Rejected) {
+        self.count_rejection(rejected.state, rejected.retry_after);
     }
 
     pub(crate) fn force_open(&self) {
@@ -206,19 +190,19 @@ impl Core {
     fn count_entry(&self, cells: &Cells) -> Began {
         let (number, met) = cells.enter();
         if met {
-            self.threads_met();
+            self.threads_met(number);
         }
         if self.settings.latency.includes(number) { self.begin_measuring() } else { Began::UNKNOWN }
     }
 
     #[cold]
-    fn threads_met(&self) {
-        self.rare().spread.met();
+    fn threads_met(&self, number: u64) {
+        self.rare().spread.met(number);
     }
 
     #[cold]
     fn begin_measuring(&self) -> Began {
-        Began::from(Some(self.settings.clock.now()))
+        Began::at(self.settings.clock.now())
     }
 
     #[inline(always)]
@@ -252,11 +236,7 @@ impl Core {
             Rejected::from(refusal)
         })?;
         let measured = self.count_entry(self.cells());
-        let began = if admission.began.is_some() { Began::from(admission.began) } else { measured };
-        // A gate of the admission's own generation, whatever it has become since.
-        let is_tracked = admission.began.is_some();
-        let gate = Gate::admitting(admission.generation, is_tracked, admission.is_hedged);
-        Ok(Ticket { gate, began })
+        Ok(Ticket::new(admission, measured, self.settings.rules.slow_call.is_some()))
     }
 
     fn count_rejection(&self, state: State, retry_after: Option<Duration>) {
@@ -292,7 +272,8 @@ impl Core {
     }
 
     /// The one way to change the machine: under its lock, shown at the gate before the lock is
-    /// released, announced after. What `change` tells the hub itself stands before the changes.
+    /// released, announced after. What `change` tells the hub itself stands before the changes, and
+    /// the changes before what the gate does to others from then on.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut Machine, &mut Vec<Change>, Option<&Hub>) -> T,
@@ -302,10 +283,10 @@ impl Core {
         // Under the lock: whoever has subscribed before the change hears of it.
         let hub = self.listened();
         let answer = change(&mut machine, &mut changes, hub);
-        self.publish(&machine);
         if let Some(hub) = hub {
             changes.drain(..).for_each(|change| hub.push(change.into()));
         }
+        self.publish(&machine);
         drop(machine);
         if let Some(hub) = hub {
             hub.tell(self.name());
@@ -319,7 +300,7 @@ impl Core {
         if ticket.gate.takes_success(self.gate()) {
             // Quiet all the same: only the latency is to be written down.
             self.cells().succeed();
-            if let Some(began) = ticket.began.get() {
+            if let Some(began) = ticket.began() {
                 let latency = self.settings.clock.now().since(began);
                 lock(&self.machine).measure(latency);
             }
@@ -339,6 +320,8 @@ impl Core {
             return false;
         }
         let rules = &self.settings.rules;
+        // The clock is read under the lock: only the windows know whether they look at the time, and
+        // asking the rules before would cost each success more than it saves those who wait.
         let counted = machine.succeed_in_window(generation, || self.now(), rules, &mut changes);
         if !changes.is_empty() {
             self.publish(&machine);
@@ -403,19 +386,5 @@ impl Drop for PanicWatch<'_> {
     #[cold]
     fn drop(&mut self) {
         self.core.settle(self.ticket, Outcome::Failure(FailureKind::Panic));
-    }
-}
-
-fn push_settlement(hub: &Hub, settlement: Settlement, latency: Option<Duration>) {
-    if settlement.settled == Settled::Stale {
-        return hub.push(Event::Stale);
-    }
-    if settlement.timed_out {
-        hub.push(Event::Timeout);
-    }
-    match settlement.counted {
-        Some(Outcome::Success) => hub.push(Event::Success { latency }),
-        Some(Outcome::Failure(kind)) => hub.push(Event::Failure { kind, latency }),
-        Some(Outcome::Ignored | Outcome::Cancelled) | None => {}
     }
 }

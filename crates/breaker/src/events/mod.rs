@@ -57,9 +57,10 @@ pub enum Event {
         /// How long it took, if it was measured and has ended.
         latency: Option<Duration>,
     },
-    /// A call did not end in time. [`Event::Failure`] follows.
+    /// A call did not end in time. [`Event::Failure`] follows, unless the call was told of as a failure
+    /// before, because it was slow in flight.
     Timeout,
-    /// A result came in from a generation that is over. It moved nothing.
+    /// A call ended whose generation is over, or a probe that was lost. It moved nothing.
     Stale,
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::half_open::HalfOpen;
-use super::{Admission, Change, Machine, Phase, Refusal, Rules};
+use super::{Admission, Attempts, Change, Machine, Phase, Refusal, Rules, Track};
 use crate::moment::Moment;
 use crate::state::{Cause, State};
 
@@ -27,30 +27,34 @@ impl Machine {
         rules: &Rules,
         changes: &mut Vec<Change>,
     ) -> Result<Admission, Refusal> {
-        self.sweep(now, rules, changes);
-        self.catch_up(now, changes);
-        if let Some(refusal) = self.refusal(now, rules) {
-            return Err(refusal);
-        }
-        if let Phase::HalfOpen(half_open) = &mut self.phase {
-            half_open.admit(now, rules);
-        }
-        Ok(self.admission(now))
+        self.ask(now, rules, changes)?;
+        let track = match (&mut self.phase, self.evidence.starts()) {
+            (Phase::HalfOpen(half_open), _) => Track::Probe(half_open.admit(now, rules)),
+            (_, Some(starts)) => Track::Since(starts.begin(now)),
+            (_, None) => Track::Nothing,
+        };
+        Ok(Admission { generation: self.generation, track })
     }
 
-    /// Asks for one of several attempts at a call. They count once, when the first has a result: in
-    /// flight none of them is slow.
-    pub(crate) fn enter_hedged(
+    /// Asks for one more of several attempts at a call, where slow calls count.
+    pub(crate) fn enter_attempt(
         &mut self,
+        attempts: &mut Attempts,
+        is_decided: bool,
         now: Moment,
         rules: &Rules,
         changes: &mut Vec<Change>,
     ) -> Result<Admission, Refusal> {
-        let admission = self.enter(now, rules, changes)?;
-        if let (Some(began), Some(starts)) = (admission.began, self.evidence.starts()) {
-            starts.end(began, now);
-        }
-        Ok(Admission { is_hedged: true, ..admission })
+        self.ask(now, rules, changes)?;
+        attempts.renew(self.generation);
+        let track = match (&mut self.phase, self.evidence.starts()) {
+            (Phase::HalfOpen(half_open), _) => {
+                Track::Probe(attempts.begin_probe(is_decided, half_open, now, rules))
+            }
+            (_, Some(starts)) => Track::Since(attempts.begin(is_decided, starts, now)),
+            (_, None) => Track::Nothing,
+        };
+        Ok(Admission { generation: self.generation, track })
     }
 
     /// Asks for an operator's call: while open it goes through as the one probe.
@@ -91,42 +95,49 @@ impl Machine {
     pub(super) fn due(&self, now: Moment) -> Due {
         match &self.phase {
             Phase::Open { until } if now >= *until => Due::HalfOpen,
-            Phase::HalfOpen(half_open) if half_open.are_lost(now) => match half_open.open_until() {
-                Some(until) if now < until => Due::OpenAgain { until },
-                _ => Due::LostProbes,
-            },
+            Phase::HalfOpen(half_open) if half_open.lost_at().is_some_and(|at| now >= at) => {
+                match half_open.open_until() {
+                    Some(until) if now < until => Due::OpenAgain { until },
+                    _ => Due::LostProbes,
+                }
+            }
             _ => Due::Nothing,
         }
+    }
+
+    /// Writes down what has come about, and refuses if the breaker does.
+    fn ask(
+        &mut self,
+        now: Moment,
+        rules: &Rules,
+        changes: &mut Vec<Change>,
+    ) -> Result<(), Refusal> {
+        self.sweep(now, rules, changes);
+        self.catch_up(now, changes);
+        self.refusal(now, rules).map_or(Ok(()), Err)
     }
 
     /// Writes down what time alone has changed.
     fn catch_up(&mut self, now: Moment, changes: &mut Vec<Change>) {
         let due = self.due(now);
-        if let Phase::HalfOpen(half_open) = &self.phase
-            && due != Due::Nothing
-        {
-            let lost = u64::from(half_open.in_flight());
-            self.totals_mut().probe_lost += lost;
-        }
         match due {
             Due::Nothing => {}
             Due::HalfOpen => {
-                let fresh = Phase::HalfOpen(Box::new(HalfOpen::new()));
+                let fresh = Phase::HalfOpen(Box::default());
                 self.turn(fresh, Cause::Waited, now, changes);
             }
-            Due::LostProbes => self.go_on_without_lost(),
+            Due::LostProbes => self.lose_probes(now),
             Due::OpenAgain { until } => {
+                self.lose_probes(now);
                 self.turn(Phase::Open { until }, Cause::OperatorProbeGone, now, changes);
             }
         }
     }
 
-    /// A new generation of the same spell: whatever the lost ones still say is stale.
-    fn go_on_without_lost(&mut self) {
-        if let Phase::HalfOpen(half_open) = &mut self.phase {
-            **half_open = half_open.without_lost();
-        }
-        self.next_generation();
+    fn lose_probes(&mut self, now: Moment) {
+        let Phase::HalfOpen(half_open) = &mut self.phase else { return };
+        let lost = half_open.lose(now);
+        self.totals_mut().probe_lost += lost;
     }
 
     fn refusal(&self, now: Moment, rules: &Rules) -> Option<Refusal> {
@@ -136,17 +147,10 @@ impl Machine {
             Phase::ForcedOpen => Some(Refusal { state: State::Open, retry_after: None }),
             Phase::HalfOpen(half_open) => half_open.is_full(rules).then(|| {
                 // Without the operator's probe it would be open for that long at least.
-                let until = half_open
-                    .open_until()
-                    .map_or(half_open.lost_at(), |until| until.max(half_open.lost_at()));
+                let until = half_open.open_until().max(half_open.lost_at()).unwrap_or(now);
                 Refusal { state: State::HalfOpen, retry_after: Some(until.since(now)) }
             }),
         }
-    }
-
-    fn admission(&mut self, now: Moment) -> Admission {
-        let began = self.evidence.starts().map(|starts| starts.begin(now));
-        Admission { generation: self.generation, began, is_hedged: false }
     }
 }
 

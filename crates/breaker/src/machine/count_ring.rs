@@ -25,8 +25,8 @@ impl CountRing {
     pub(crate) fn record(&mut self, failed: bool) {
         let mask = 1_u64 << (self.next % BITS);
         let Some(word) = self.bits.get_mut((self.next / BITS) as usize) else { return };
-        if self.read.samples == self.size {
-            self.read.take(Reading { samples: 1, failures: u32::from(*word & mask != 0) });
+        if self.read.samples == u64::from(self.size) {
+            self.read.take(Reading { samples: 1, failures: u64::from(*word & mask != 0) });
         }
         *word = if failed { *word | mask } else { *word & !mask };
         self.read.add(failed);
@@ -75,8 +75,8 @@ mod tests {
                     }
                 }
                 let failures = last.iter().filter(|failed| **failed).count();
-                prop_assert_eq!(ring.read().samples as usize, last.len());
-                prop_assert_eq!(ring.read().failures as usize, failures);
+                prop_assert_eq!(ring.read().samples, last.len() as u64);
+                prop_assert_eq!(ring.read().failures, failures as u64);
             }
         }
     }

@@ -27,6 +27,10 @@ pub(crate) struct Windows {
 }
 
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "parts are few, and a result finds its window at once"
+)]
 enum Part {
     Consecutive(Streak),
     Rolling(TimeRing, Threshold),

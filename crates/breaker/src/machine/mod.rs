@@ -3,10 +3,11 @@
 //!
 //! [`rules`] are the numbers it goes by, [`evidence`] is what it knows while closed
 //! ([`time_ring`], [`count_ring`], [`starts`]), [`half_open`] what it knows of its probes,
-//! [`totals`] what it has counted. [`admit`] lets calls through, [`settle`] takes in how they ended,
-//! [`steer`] is what people do to it.
+//! [`attempts`] what it knows of hedged calls, [`totals`] what it has counted. [`admit`] lets calls
+//! through, [`settle`] takes in how they ended, [`steer`] is what people do to it.
 
 mod admit;
+mod attempts;
 mod count_ring;
 mod evidence;
 mod half_open;
@@ -17,8 +18,10 @@ mod steer;
 mod time_ring;
 mod totals;
 
+pub(crate) use attempts::{Attempt, Attempts};
 pub(crate) use evidence::Readings;
 pub(crate) use rules::{CloseRule, Rule, Rules, Threshold};
+pub(crate) use settle::End;
 pub(crate) use totals::{LatencyTally, Totals};
 
 use std::time::Duration;
@@ -29,11 +32,12 @@ use admit::Due;
 use evidence::Evidence;
 use half_open::HalfOpen;
 
-/// How many results a window holds, and how many of them are failures.
+/// How many results a window holds, and how many of them are failures. A window of weeks holds more
+/// than 32 bits can count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Reading {
-    pub(crate) samples: u32,
-    pub(crate) failures: u32,
+    pub(crate) samples: u64,
+    pub(crate) failures: u64,
 }
 
 /// A breaker's whole state but for what is counted without a lock.
@@ -60,10 +64,18 @@ enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Admission {
     pub(crate) generation: u64,
-    /// When it began, where slow calls count.
-    pub(crate) began: Option<Moment>,
-    /// One of several attempts: it is not among those that are counted in flight.
-    pub(crate) is_hedged: bool,
+    pub(crate) track: Track,
+}
+
+/// How the machine finds a call again that it let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Track {
+    /// It need not.
+    Nothing,
+    /// A call while closed, where slow calls count: by when it began.
+    Since(Moment),
+    /// A probe: by its number.
+    Probe(u64),
 }
 
 /// Why a call is refused.
@@ -96,6 +108,8 @@ pub(crate) struct Settlement {
     pub(crate) counted: Option<Outcome>,
     /// It did not end in time, also where it was counted before as slow.
     pub(crate) timed_out: bool,
+    /// When it began, if it was a probe.
+    pub(crate) began: Option<Moment>,
 }
 
 /// What the gate must know to answer without the lock.
@@ -164,7 +178,9 @@ impl Machine {
     pub(crate) fn changed_at(&self, now: Moment) -> Moment {
         match (&self.phase, self.due(now)) {
             (Phase::Open { until }, Due::HalfOpen) => *until,
-            (Phase::HalfOpen(half_open), Due::OpenAgain { .. }) => half_open.lost_at(),
+            (Phase::HalfOpen(half_open), Due::OpenAgain { .. }) => {
+                half_open.lost_at().unwrap_or(self.changed_at)
+            }
             _ => self.changed_at,
         }
     }
@@ -249,14 +265,16 @@ impl Phase {
 impl Reading {
     /// The share of failures, or zero where there is nothing to speak of.
     #[inline]
+    #[expect(clippy::cast_precision_loss, reason = "exact up to nine million billion results")]
     pub(crate) fn error_rate(self) -> f64 {
-        if self.samples == 0 { 0.0 } else { f64::from(self.failures) / f64::from(self.samples) }
+        if self.samples == 0 { 0.0 } else { self.failures as f64 / self.samples as f64 }
     }
 
     #[inline]
     fn add(&mut self, failed: bool) {
-        self.samples = self.samples.saturating_add(1);
-        self.failures = self.failures.saturating_add(u32::from(failed));
+        // One result in each nanosecond would take centuries to get to the end.
+        self.samples += 1;
+        self.failures += u64::from(failed);
     }
 
     #[inline]

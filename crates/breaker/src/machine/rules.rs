@@ -47,7 +47,7 @@ impl Threshold {
     /// A rate of zero means any failure: without one, no breaker opens.
     #[inline]
     pub(crate) fn is_reached(self, reading: Reading) -> bool {
-        reading.samples >= self.min_samples
+        reading.samples >= u64::from(self.min_samples)
             && reading.failures > 0
             && reading.error_rate() >= self.error_rate
     }

@@ -2,38 +2,47 @@
 
 use super::half_open::Judgement;
 use super::starts::Ended;
-use super::{Admission, Change, Machine, Phase, Rules, Settlement};
+use super::{Admission, Attempt, Change, Machine, Phase, Rules, Settlement, Track};
 use crate::moment::Moment;
 use crate::state::{Cause, FailureKind, Outcome, Settled};
+
+/// How a call ended, and which of several attempts at one it was.
+#[derive(Debug)]
+pub(crate) struct End<'a> {
+    pub(crate) outcome: Outcome,
+    pub(crate) attempt: Option<Attempt<'a>>,
+}
 
 impl Machine {
     /// Takes in how a call ended.
     pub(crate) fn settle(
         &mut self,
         admission: Admission,
-        outcome: Outcome,
+        end: End<'_>,
         now: Moment,
         rules: &Rules,
         changes: &mut Vec<Change>,
     ) -> Settlement {
+        let End { outcome, attempt } = end;
         self.totals_mut().ended += 1;
-        if admission.generation != self.generation {
+        let Some((ended, began)) = self.take_out(admission, attempt, now, rules) else {
             self.totals_mut().stale += 1;
-            return Settlement { settled: Settled::Stale, counted: None, timed_out: false };
-        }
-        let counted = self.weigh(admission, outcome, now);
+            return Settlement {
+                settled: Settled::Stale,
+                counted: None,
+                timed_out: false,
+                began: None,
+            };
+        };
+        let counted = weigh(ended, outcome);
         let timed_out = outcome == Outcome::Failure(FailureKind::Timeout);
         self.totals_mut().timeout += u64::from(timed_out);
-        match counted {
-            Some(outcome) => {
-                self.count(outcome);
-                self.judge(outcome, now, rules, changes);
-            }
-            // Counted in flight: only its slot is left.
-            None => self.release_slot(),
+        if let Some(outcome) = counted {
+            self.count(outcome);
+            self.judge(outcome, now, rules, changes);
         }
         self.sweep(now, rules, changes);
-        Settlement { settled: Settled::Counted, counted, timed_out }
+        Settlement { settled: Settled::Counted, counted, timed_out, began }
     }
 
     /// The short way of a success while closed, where a window takes it in and nobody tracks when
@@ -60,9 +69,12 @@ impl Machine {
         true
     }
 
-    /// Counts the calls that are in flight for too long.
+    /// Counts the calls that are in flight for too long. They go on, and probes keep their slots.
     pub(crate) fn sweep(&mut self, now: Moment, rules: &Rules, changes: &mut Vec<Change>) {
-        let overdue = self.evidence.starts().map_or(0, |starts| starts.sweep(now));
+        let overdue = match &mut self.phase {
+            Phase::HalfOpen(half_open) => half_open.sweep(now, rules.slow_call),
+            _ => self.evidence.starts().map_or(0, |starts| starts.sweep(now)),
+        };
         let generation = self.generation;
         for _ in 0..overdue {
             // The one that opens the breaker makes the others calls of another generation.
@@ -72,28 +84,44 @@ impl Machine {
             let slow = Outcome::Failure(FailureKind::Slow);
             changes.push(Change::SlowInFlight);
             self.count(slow);
-            // It is still running: a probe keeps its slot.
-            self.hold_slot();
             self.judge(slow, now, rules, changes);
         }
     }
 
-    /// How an outcome of this generation counts, with its duration in mind.
-    fn weigh(&mut self, admission: Admission, outcome: Outcome, now: Moment) -> Option<Outcome> {
-        let (Some(began), Some(starts)) = (admission.began, self.evidence.starts()) else {
-            return Some(outcome);
+    /// Takes out a call that has ended. Says whether it was slow, and when it began if it was a probe;
+    /// nothing if it belongs to another generation, or is a probe that was lost.
+    fn take_out(
+        &mut self,
+        admission: Admission,
+        attempt: Option<Attempt<'_>>,
+        now: Moment,
+        rules: &Rules,
+    ) -> Option<(Ended, Option<Moment>)> {
+        let half_open = match &mut self.phase {
+            Phase::HalfOpen(half_open) => Some(&mut **half_open),
+            _ => None,
         };
-        let ended =
-            if admission.is_hedged { starts.judge(began, now) } else { starts.end(began, now) };
-        match (ended, outcome) {
-            (Ended::AlreadyCounted, _) => None,
-            (Ended::InTime, outcome) | (Ended::Slow, outcome @ Outcome::Failure(_)) => {
-                Some(outcome)
+        let starts = self.evidence.starts();
+        if admission.generation != self.generation {
+            if let Some(attempt) = attempt.filter(|attempt| attempt.decides) {
+                attempt.attempts.conclude(self.generation, half_open, starts, now);
             }
-            // An attempt that was outrun has gone away, however long it took.
-            (Ended::Slow, Outcome::Cancelled) if admission.is_hedged => Some(outcome),
-            // Whatever it says: it counts as it would have, had somebody asked a moment before.
-            (Ended::Slow, _) => Some(Outcome::Failure(FailureKind::Slow)),
+            return None;
+        }
+        match (admission.track, half_open, starts, attempt) {
+            (Track::Probe(number), Some(half_open), _, mut attempt) => {
+                let (ended, began) =
+                    half_open.end(number, attempt.as_ref(), now, rules.slow_call)?;
+                if let Some(attempt) = &mut attempt {
+                    attempt.note(ended);
+                }
+                Some((ended, Some(began)))
+            }
+            (Track::Since(_), _, Some(starts), Some(mut attempt)) => {
+                Some((attempt.end(starts, now), None))
+            }
+            (Track::Since(began), _, Some(starts), None) => Some((starts.end(began, now), None)),
+            _ => Some((Ended::InTime, None)),
         }
     }
 
@@ -112,18 +140,6 @@ impl Machine {
             }
             Outcome::Ignored => totals.ignored += 1,
             Outcome::Cancelled => totals.cancelled += 1,
-        }
-    }
-
-    fn hold_slot(&mut self) {
-        if let Phase::HalfOpen(half_open) = &mut self.phase {
-            half_open.hold();
-        }
-    }
-
-    fn release_slot(&mut self) {
-        if let Phase::HalfOpen(half_open) = &mut self.phase {
-            half_open.release();
         }
     }
 
@@ -148,10 +164,7 @@ impl Machine {
                     Judgement::Reopen => self.open(Cause::ProbesFailed, now, rules, changes),
                 }
             }
-            (Phase::HalfOpen(half_open), None) => {
-                half_open.release();
-                self.without_operator(now, changes);
-            }
+            (Phase::HalfOpen(_), None) => self.without_operator(now, changes),
             (Phase::Closed | Phase::ForcedClosed | Phase::Open { .. } | Phase::ForcedOpen, _) => {}
         }
     }
@@ -163,8 +176,18 @@ impl Machine {
             Some(until) if now < until => {
                 self.turn(Phase::Open { until }, Cause::OperatorProbeGone, now, changes);
             }
-            Some(_) => **half_open = half_open.without_lost(),
+            Some(_) => half_open.without_operator(),
             None => {}
         }
+    }
+}
+
+/// How an outcome counts, with its duration in mind.
+fn weigh(ended: Ended, outcome: Outcome) -> Option<Outcome> {
+    match (ended, outcome) {
+        (Ended::AlreadyCounted, _) => None,
+        (Ended::InTime, outcome) | (Ended::Slow, outcome @ Outcome::Failure(_)) => Some(outcome),
+        // Whatever it says: it counts as it would have, had somebody asked a moment before.
+        (Ended::Slow, _) => Some(Outcome::Failure(FailureKind::Slow)),
     }
 }

@@ -1,5 +1,5 @@
-//! When the calls began that are still in flight, so that one that hangs is counted as slow when the
-//! breaker is next asked, without a timer.
+//! When the calls began that are in flight while closed, so that one that hangs is counted as slow when
+//! the breaker is next asked, without a timer.
 
 use std::time::Duration;
 
@@ -70,12 +70,12 @@ impl Starts {
         }
         let bucket = self.bucket(number);
         bucket.in_flight = bucket.in_flight.saturating_sub(1);
-        self.judge(began, now)
+        let took = self.no_earlier(now).since(began);
+        if took > self.limit { Ended::Slow } else { Ended::InTime }
     }
 
-    /// Whether a call is slow that ends now, by its time alone.
-    pub(crate) fn judge(&self, began: Moment, now: Moment) -> Ended {
-        if now.max(self.latest).since(began) > self.limit { Ended::Slow } else { Ended::InTime }
+    pub(crate) fn no_earlier(&self, now: Moment) -> Moment {
+        now.max(self.latest)
     }
 
     /// How many calls are newly found in flight beyond the limit.
@@ -107,7 +107,7 @@ impl Starts {
     }
 
     fn advance(&mut self, now: Moment) -> Moment {
-        self.latest = self.latest.max(now);
+        self.latest = self.no_earlier(now);
         self.latest
     }
 

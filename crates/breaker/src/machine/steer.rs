@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::admit::Due;
 use super::{Change, Machine, Phase, Rules};
 use crate::moment::Moment;
-use crate::saved::Saved;
+use crate::saved::{MAX_SAVED_GENERATION, Saved};
 use crate::state::{Cause, State};
 
 impl Machine {
@@ -36,7 +36,8 @@ impl Machine {
             forced: self.phase.is_forced(),
             failures: self.readings(now).consecutive.unwrap_or(0),
             open_remaining,
-            generation: self.generation,
+            // Whatever is saved can be restored, and the one who does begins above it in any case.
+            generation: self.generation.min(MAX_SAVED_GENERATION),
         }
     }
 

@@ -147,6 +147,35 @@ mod tests {
         assert_eq!(ring.read(Moment::from_nanos(u64::MAX)).failures, 1);
     }
 
+    /// Takes in so many results at once.
+    fn record_many(ring: &mut TimeRing, many: Reading, now: Moment) {
+        ring.forget(now);
+        for reading in [&mut ring.buckets[ring.current], &mut ring.sum] {
+            reading.samples += many.samples;
+            reading.failures += many.failures;
+        }
+    }
+
+    #[test]
+    fn a_month_at_ten_thousand_a_second_is_counted_and_forgotten_to_the_last() {
+        const A_PART: Duration = Duration::from_secs(30 * 86_400 / 20);
+        let busy =
+            Reading { samples: 10_000 * A_PART.as_secs(), failures: 5_000 * A_PART.as_secs() };
+        let mut ring = TimeRing::new(20 * A_PART);
+        let part = |number: u32| Moment::default().plus(number * A_PART);
+        (0..20).for_each(|number| record_many(&mut ring, busy, part(number)));
+        let month = ring.read(part(19));
+        assert_eq!(month, Reading { samples: 25_920_000_000, failures: 12_960_000_000 });
+        assert!((month.error_rate() - 0.5).abs() < f64::EPSILON);
+        for number in 20..40 {
+            let healthy = Reading { failures: 0, ..busy };
+            record_many(&mut ring, healthy, part(number));
+            let failures = busy.failures * u64::from(39 - number);
+            assert_eq!(ring.read(part(number)), Reading { failures, ..month });
+        }
+        assert_eq!(ring.read(part(60)), Reading::default());
+    }
+
     proptest! {
         /// Against a list of results: never older than the window, never forgotten before 19/20 of it.
         #[test]
@@ -161,7 +190,7 @@ mod tests {
                 let within = |millis: u64| {
                     let kept = results.iter().filter(move |(then, _)| now - then < millis);
                     let failures = kept.clone().filter(|(_, failed)| *failed).count();
-                    (u32::try_from(kept.count()).unwrap(), u32::try_from(failures).unwrap())
+                    (kept.count() as u64, failures as u64)
                 };
                 let read = ring.read(at(now));
                 let (most, most_failures) = within(10_000);

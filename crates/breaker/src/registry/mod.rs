@@ -3,6 +3,7 @@
 mod shelf;
 
 use std::borrow::Borrow;
+use std::cmp::Reverse;
 use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,8 @@ pub const MAX_REGISTRY: usize = 1 << 24;
 const MAX_PASSED_OVER: usize = 1_024;
 /// How many that are idle go when a new one comes: the registry shrinks as it is used.
 const IDLE_PER_ARRIVAL: usize = 2;
+/// How many are looked at before others get the lock, in search of all that are idle.
+const MAX_PER_LOCK: usize = 1_024;
 
 /// A breaker for each key: a host, a tenant, an endpoint. Clones are the same registry.
 ///
@@ -33,6 +36,9 @@ const IDLE_PER_ARRIVAL: usize = 2;
 /// counted. A breaker stays as long as it has a call in flight, somebody holds it or forced it; one
 /// that has opened goes only when it has been idle for long and would let a probe through: nobody can
 /// make the registry forget that a downstream is broken by asking for many others.
+///
+/// `Hash`, `Eq` and, by [`Breakers::list`], `Clone` of a key run under the registry's lock: they must
+/// not use the registry.
 ///
 /// ```
 /// use std::time::Duration;
@@ -135,14 +141,16 @@ impl<K: Hash + Eq, C: Clone> Breakers<K, C> {
         removed.is_some()
     }
 
-    /// All breakers, the most recently used first.
+    /// All breakers, the most recently used first, by the second. The keys are cloned under the
+    /// registry's lock.
     #[must_use]
     pub fn list(&self) -> Vec<(K, Breaker<C>)>
     where
         K: Clone,
     {
-        let cores = self.inner.shelf().list();
-        cores.into_iter().map(|(key, core)| (key, self.handle(core))).collect()
+        let mut cores = self.inner.shelf().list();
+        cores.sort_by_key(|(used, ..)| Reverse(*used));
+        cores.into_iter().map(|(_, key, core)| (key, self.handle(core))).collect()
     }
 
     /// How many breakers there are.
@@ -159,17 +167,24 @@ impl<K: Hash + Eq, C: Clone> Breakers<K, C> {
 
     /// Forgets every breaker that has been idle for long and is not in use. Says how many went.
     pub fn evict_idle(&self) -> usize {
-        let now = self.inner.now();
-        let mut gone = Vec::new();
-        let mut shelf = self.inner.shelf();
-        let all = shelf.len();
-        self.inner.let_idle_go(&mut shelf, now, all, &mut gone);
-        drop(shelf);
-        gone.len()
+        let inner = &*self.inner;
+        let now = inner.now();
+        let (mut went, mut rest) = (0, self.len());
+        while rest > 0 {
+            let mut gone = Vec::new();
+            let mut shelf = inner.shelf();
+            let end = rest.min(shelf.len());
+            rest = end.saturating_sub(MAX_PER_LOCK);
+            let can_go = |slot: &Slot<K>| inner.is_left_over(slot, now);
+            shelf.let_go(rest..end, can_go, &inner.hasher, &mut gone);
+            drop(shelf);
+            went += gone.len();
+        }
+        went
     }
 
-    /// Makes the breaker of a key. Names and keys may do anything, so that they are made and dropped
-    /// without the lock; whoever was quicker in the meantime is asked first.
+    /// Makes the breaker of a key. A name, and a key as it is made or dropped, may do anything: that
+    /// happens without the lock. Whoever was quicker in the meantime is asked first.
     fn arrive<Q>(&self, hash: u64, key: &Q, now: Moment) -> Result<Arc<Core>, Full>
     where
         K: Borrow<Q>,
@@ -204,7 +219,8 @@ impl<K: Hash + Eq, C> Inner<K, C> {
     ) -> Result<(), Full> {
         self.let_idle_go(shelf, now, IDLE_PER_ARRIVAL, gone);
         if shelf.len() >= self.capacity {
-            let one = shelf.let_oldest_go(MAX_PASSED_OVER, Core::is_quiet, now, &self.hasher);
+            let can_go = |slot: &Slot<K>| self.can_make_room(slot, now);
+            let one = shelf.let_oldest_go(MAX_PASSED_OVER, can_go, &self.hasher);
             gone.push(one.ok_or(Full { capacity: self.capacity })?);
         }
         Ok(())
@@ -214,11 +230,25 @@ impl<K: Hash + Eq, C> Inner<K, C> {
     /// without the lock: a key may do anything as it goes.
     fn let_idle_go(&self, shelf: &mut Shelf<K>, now: Moment, most: usize, gone: &mut Vec<Slot<K>>) {
         for _ in 0..most {
-            if shelf.oldest_use().is_none_or(|used| now.since(used) <= self.idle_for) {
+            if !shelf.oldest().is_some_and(|slot| self.is_idle(slot, now)) {
                 return;
             }
-            gone.extend(shelf.let_oldest_go(1, Core::is_forgettable, now, &self.hasher));
+            let can_go = |slot: &Slot<K>| self.is_left_over(slot, now);
+            gone.extend(shelf.let_oldest_go(1, can_go, &self.hasher));
         }
+    }
+
+    /// It says nothing that is worth its place, or nothing that is new.
+    fn can_make_room(&self, slot: &Slot<K>, now: Moment) -> bool {
+        slot.is_free() && slot.core().is_quiet() || self.is_left_over(slot, now)
+    }
+
+    fn is_left_over(&self, slot: &Slot<K>, now: Moment) -> bool {
+        self.is_idle(slot, now) && slot.is_free() && slot.core().is_forgettable()
+    }
+
+    fn is_idle(&self, slot: &Slot<K>, now: Moment) -> bool {
+        now.since(slot.used()) > self.idle_for
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf<K>> {

@@ -1,8 +1,9 @@
-//! Breakers by key and in the order of their last use: a dense list with links, and a table that
-//! says where in it a key stands.
+//! Breakers by key, in the order of their last use but for those that were passed over since: a dense
+//! list with links, and a table that says where in it a key stands.
 
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash, RandomState};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +29,7 @@ pub(super) struct Slot<K> {
     core: Arc<Core>,
     newer: u32,
     older: u32,
-    /// In seconds of the clock.
+    /// When somebody last asked for it, in seconds of the clock.
     used: u32,
 }
 
@@ -85,40 +86,53 @@ impl<K: Hash + Eq> Shelf<K> {
         self.take_out(place, hasher)
     }
 
-    /// All of them, the most recently used first.
-    pub(super) fn list(&self) -> Vec<(K, Arc<Core>)>
+    /// All of them with their last use, in the order of their links.
+    pub(super) fn list(&self) -> Vec<(Moment, K, Arc<Core>)>
     where
         K: Clone,
     {
         let next = |slot: &&Slot<K>| self.slot(slot.older);
         let slots = std::iter::successors(self.slot(self.newest), next);
-        slots.map(|slot| (slot.key.clone(), Arc::clone(&slot.core))).collect()
+        slots.map(|slot| (slot.used(), slot.key.clone(), Arc::clone(&slot.core))).collect()
     }
 
-    /// When the one that has waited longest was last used.
-    pub(super) fn oldest_use(&self) -> Option<Moment> {
-        let slot = self.slot(self.oldest)?;
-        Some(Moment::default().plus(Duration::from_secs(slot.used.into())))
+    /// The one that has waited longest, for a use or for a look.
+    pub(super) fn oldest(&self) -> Option<&Slot<K>> {
+        self.slot(self.oldest)
     }
 
-    /// Takes out the one whose last use is longest ago and that can go. At most `most` are looked at;
-    /// one that can't go counts as used now.
+    /// Takes out the first that can go, from the oldest on. At most `most` are looked at; one that
+    /// can't go is passed over: it goes to the other end, and its last use stays what it was.
     pub(super) fn let_oldest_go(
         &mut self,
         most: usize,
-        can_go: impl Fn(&Core) -> bool,
-        now: Moment,
+        can_go: impl Fn(&Slot<K>) -> bool,
         hasher: &RandomState,
     ) -> Option<Slot<K>> {
         for _ in 0..most.min(self.slots.len()) {
             let place = self.oldest;
-            let slot = self.slot(place)?;
-            if slot.is_free() && can_go(&slot.core) {
+            if can_go(self.slot(place)?) {
                 return self.take_out(place, hasher);
             }
-            self.use_now(place, now);
+            self.relink(place);
         }
         None
+    }
+
+    /// Takes out those of these places that can go. From the last on, so that whatever moves into a
+    /// gap has been looked at already.
+    pub(super) fn let_go(
+        &mut self,
+        places: Range<usize>,
+        can_go: impl Fn(&Slot<K>) -> bool,
+        hasher: &RandomState,
+        gone: &mut Vec<Slot<K>>,
+    ) {
+        for place in places.rev().filter_map(|place| u32::try_from(place).ok()) {
+            if self.slot(place).is_some_and(&can_go) {
+                gone.extend(self.take_out(place, hasher));
+            }
+        }
     }
 
     fn place<Q>(&self, hash: u64, key: &Q) -> Option<u32>
@@ -131,8 +145,7 @@ impl<K: Hash + Eq> Shelf<K> {
     }
 
     fn use_now(&mut self, place: u32, now: Moment) {
-        self.unlink(place);
-        self.link_newest(place);
+        self.relink(place);
         if let Some(slot) = self.slot_mut(place) {
             slot.used = seconds(now);
         }
@@ -176,6 +189,11 @@ impl<K: Hash + Eq> Shelf<K> {
         }
     }
 
+    fn relink(&mut self, place: u32) {
+        self.unlink(place);
+        self.link_newest(place);
+    }
+
     fn unlink(&mut self, place: u32) {
         let Some((newer, older)) = self.slot(place).map(|slot| (slot.newer, slot.older)) else {
             return;
@@ -212,8 +230,17 @@ impl<K: Hash + Eq> Shelf<K> {
 
 impl<K> Slot<K> {
     /// Nobody holds it or listens to it.
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         Arc::strong_count(&self.core) == 1 && Arc::weak_count(&self.core) == 0
+    }
+
+    pub(super) fn core(&self) -> &Core {
+        &self.core
+    }
+
+    /// When somebody last asked for it.
+    pub(super) fn used(&self) -> Moment {
+        Moment::default().plus(Duration::from_secs(self.used.into()))
     }
 }
 

@@ -1,7 +1,9 @@
 //! What is counted, with the lock and without.
 
+use std::time::Duration;
+
 use loom::thread;
-use mainstay_breaker::{Breaker, Settled, State};
+use mainstay_breaker::{Breaker, ManualClock, Rolling, Settled, State};
 
 use crate::{assert_adds_up, breaker};
 
@@ -62,6 +64,26 @@ fn of_two_attempts_one_decides_and_the_other_is_outrun() {
         assert_eq!(seen.stale_total + seen.cancelled_total, 1);
         assert!(did_fail || seen.stale_total == 0);
         assert_eq!(seen.state == State::Open, did_fail);
+        assert_adds_up(breaker);
+    });
+}
+
+#[test]
+fn a_hedged_call_that_hangs_is_slow_once_whoever_goes_away_first() {
+    const LIMIT: Duration = Duration::from_secs(1);
+    loom::model(|| {
+        let clock = ManualClock::new();
+        let slow = Rolling { min_samples: 9, slow_call: Some(LIMIT), ..Rolling::default() };
+        let breaker = Breaker::builder("checked").detector(slow).clock(clock.clone());
+        let breaker: &'static Breaker = Box::leak(Box::new(breaker.build().unwrap()));
+        let hedge = breaker.hedge();
+        let (one, other) = (hedge.enter().unwrap(), hedge.enter().unwrap());
+        clock.advance(2 * LIMIT);
+        let goes = thread::spawn(move || drop(one));
+        drop(other);
+        goes.join().unwrap();
+        let seen = breaker.snapshot();
+        assert_eq!((seen.slow_total, seen.failure_total, seen.cancelled_total), (1, 1, 1));
         assert_adds_up(breaker);
     });
 }

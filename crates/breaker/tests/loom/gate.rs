@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use loom::thread;
-use mainstay_breaker::{ManualClock, Permit, Rejected, Saved, Settled, State};
+use mainstay_breaker::{Breaker, ManualClock, Permit, Rejected, Saved, Settled, State};
 
 use crate::{
     OPEN_FOR, SeenClock, assert_adds_up, assert_one_slot, breaker, due_for_probes, entering,
@@ -197,5 +197,24 @@ fn nobody_enters_once_the_breaker_is_forced_open() {
             Err(error) => assert_eq!(error, refused),
         }
         assert_adds_up(&breaker);
+    });
+}
+
+#[test]
+fn time_goes_on_for_all_when_one_who_read_the_clock_before_comes_late() {
+    const SECOND: Duration = Duration::from_secs(1);
+    loom::model(|| {
+        let clock = SeenClock::default();
+        let breaker = with_clock(1, 1, clock.clone());
+        breaker.enter().unwrap().failure();
+        let wait = |breaker: &Breaker| breaker.would_reject().unwrap().retry_after.unwrap();
+        clock.set(SECOND);
+        let asked = breaker.clone();
+        let other = thread::spawn(move || wait(&asked));
+        clock.set(3 * SECOND);
+        let before = wait(&breaker);
+        other.join().unwrap();
+        clock.set(Duration::ZERO);
+        assert!(wait(&breaker) <= before, "a clock that steps back is held at the latest moment");
     });
 }

@@ -137,6 +137,24 @@ fn every_change_is_told_once_and_in_the_order_in_which_it_happened() {
 }
 
 #[test]
+fn nobody_hears_of_a_refusal_before_the_opening_that_refused() {
+    loom::model(|| {
+        let (breaker, _clock) = breaker(1);
+        let (heard, _subscription) = listen(&breaker);
+        let bad = breaker.enter_owned().unwrap();
+        let other = thread::spawn(move || bad.failure());
+        let refused = breaker.enter().is_err();
+        assert_eq!(other.join().unwrap(), Settled::Counted);
+        let events = heard.take();
+        let place = |is_it: fn(&Event) -> bool| events.iter().position(is_it);
+        let opened = place(|event| matches!(event, Event::StateChange { to: State::Open, .. }));
+        let rejected = place(|event| matches!(event, Event::Reject { .. }));
+        assert_eq!((opened.is_some(), rejected.is_some()), (true, refused), "{events:?}");
+        assert!(!refused || opened < rejected, "{events:?}");
+    });
+}
+
+#[test]
 fn a_breaker_trips_as_ever_while_somebody_begins_to_listen() {
     loom::model(|| {
         let (breaker, _clock) = breaker(1);

@@ -52,11 +52,6 @@ impl Clock for SeenClock {
     fn now(&self) -> Moment {
         Moment::from_nanos(self.0.load(Ordering::Acquire))
     }
-
-    #[cfg(feature = "async")]
-    fn sleep(&self, _: Duration) -> mainstay_breaker::Sleep {
-        Box::pin(std::future::pending())
-    }
 }
 
 /// Open, with the time to be open over.

@@ -27,8 +27,8 @@ pub(crate) struct Picture {
     pub(crate) in_flight: u64,
     pub(crate) consecutive_failures: Option<u32>,
     /// Samples, failures, rate.
-    pub(crate) rolling: Option<(u32, u32, f64)>,
-    pub(crate) ring: Option<(u32, u32, f64)>,
+    pub(crate) rolling: Option<(u64, u64, f64)>,
+    pub(crate) ring: Option<(u64, u64, f64)>,
     /// How many, mean, longest.
     pub(crate) latency: (u32, Duration, Duration),
     pub(crate) in_state_for: Duration,

@@ -27,8 +27,7 @@ pub(crate) struct Reference {
     failures_before: u32,
     /// The calls in flight.
     calls: Vec<Call>,
-    /// Whether each hedged call has its result.
-    groups: Vec<bool>,
+    groups: Vec<Group>,
     counts: Counts,
     /// In ticks.
     latencies: Vec<u64>,
@@ -50,9 +49,6 @@ enum Phase {
 struct HalfOpen {
     /// How the probes ended: true is a failure.
     results: Vec<bool>,
-    /// When the first of the probes in flight was let through.
-    first_at: u64,
-    lost_at: u64,
     /// While its one probe is the operator's: until when it would be open without it.
     operator_until: Option<u64>,
 }
@@ -69,9 +65,22 @@ struct Call {
     /// By the clock, and by the latest it ever showed.
     began: (u64, u64),
     is_measured: bool,
+    /// It was let through while half-open.
+    is_probe: bool,
+    /// It was a probe, and the breaker waits for it no more.
+    is_lost: bool,
     /// It was counted as slow while in flight.
     is_counted: bool,
-    group: Option<usize>,
+    /// The hedged call of which it is an attempt, and when that began.
+    group: Option<(usize, u64)>,
+}
+
+/// A hedged call.
+#[derive(Debug, Clone, Copy, Default)]
+struct Group {
+    has_result: bool,
+    /// The generation in which it was slow, and no attempt is left to show it.
+    slow_in: Option<u64>,
 }
 
 /// What a result means.
@@ -113,7 +122,7 @@ impl Reference {
             Operation::EnterHedge { group } => {
                 let group = usize::from(group) % (self.groups.len() + 1);
                 if group == self.groups.len() {
-                    self.groups.push(false);
+                    self.groups.push(Group::default());
                 }
                 self.enter(Some(group))
             }
@@ -147,7 +156,7 @@ impl Reference {
     }
 
     pub(crate) fn decided(&self) -> Vec<bool> {
-        self.groups.clone()
+        self.groups.iter().map(|group| group.has_result).collect()
     }
 
     pub(crate) fn told(&self) -> Vec<Event> {
@@ -164,20 +173,23 @@ impl Reference {
             self.told.push(Event::Reject { state, retry_after });
             return Answer::Rejected(rejected);
         }
-        let is_first = self.probes_in_flight() == 0;
-        if let Phase::HalfOpen(half_open) = &mut self.phase {
-            if is_first {
-                half_open.first_at = self.now;
-            }
-            let at_the_latest = half_open.first_at + 2 * self.setup.half_open_for;
-            half_open.lost_at = (self.now + self.setup.half_open_for).min(at_the_latest);
-        }
+        // The time of a hedged call runs as long as one of its attempts is in flight.
+        let other = self.calls.iter().find(|call| {
+            self.is_current(call) && call.group.is_some_and(|(other, _)| Some(other) == group)
+        });
+        let was_slow =
+            group.is_some_and(|group| self.groups[group].slow_in == Some(self.generation));
         self.calls.push(Call {
             generation: self.generation,
             began: (self.clock, self.now),
             is_measured: self.measures_next(),
-            is_counted: false,
-            group,
+            is_probe: matches!(self.phase, Phase::HalfOpen(_)),
+            is_lost: false,
+            is_counted: other.map_or(was_slow, |other| other.is_counted),
+            group: group.map(|group| {
+                let since = other.and_then(|other| other.group).map(|(_, since)| since);
+                (group, since.unwrap_or(self.now))
+            }),
         });
         self.counts.allowed += 1;
         Answer::Entered
@@ -217,25 +229,41 @@ impl Reference {
 
     /// Of a hedged call the first result counts; the others have gone away.
     fn settle_in_group(&mut self, call: Call, outcome: Outcome) -> Settled {
-        if let Some(group) = call.group
-            && outcome != Outcome::Cancelled
-            && std::mem::replace(&mut self.groups[group], true)
-        {
-            self.end(call, Outcome::Cancelled);
-            return Settled::Outrun;
+        let Some((group, _)) = call.group else { return self.end(call, outcome) };
+        let (is_result, had_result) =
+            (outcome != Outcome::Cancelled, self.groups[group].has_result);
+        if is_result && !had_result {
+            self.groups[group].has_result = true;
+            return self.end(call, outcome);
         }
-        self.end(call, outcome)
+        // The last that goes away speaks for a call that has no result.
+        let is_last = self.attempts_of(group) == 0;
+        let settled = if is_last && !had_result {
+            self.end(call, Outcome::Cancelled)
+        } else {
+            self.go_away(call)
+        };
+        if is_result { Settled::Outrun } else { settled }
+    }
+
+    /// How many attempts at a hedged call are in flight.
+    fn attempts_of(&self, group: usize) -> usize {
+        let of_group = |call: &&Call| call.group.is_some_and(|(other, _)| other == group);
+        self.calls.iter().filter(of_group).filter(|call| self.is_current(call)).count()
     }
 
     fn end(&mut self, call: Call, outcome: Outcome) -> Settled {
-        if call.generation != self.generation {
-            self.counts.stale += 1;
-            self.told.push(Event::Stale);
-            return Settled::Stale;
+        if !self.is_current(&call) {
+            return self.stale();
         }
         if outcome == Outcome::Failure(FailureKind::Timeout) {
             self.counts.timeout += 1;
             self.told.push(Event::Timeout);
+        }
+        if let Some((group, _)) = call.group
+            && (call.is_counted || self.is_slow(call))
+        {
+            self.groups[group].slow_in = Some(self.generation);
         }
         if call.is_counted {
             self.measure(call, outcome);
@@ -251,28 +279,54 @@ impl Reference {
         Settled::Counted
     }
 
-    /// A slow call is a failure, whatever it says, unless it was outrun by another attempt.
+    /// One of several attempts goes away, and says nothing of the call.
+    fn go_away(&mut self, call: Call) -> Settled {
+        if !self.is_current(&call) {
+            return self.stale();
+        }
+        self.count(Outcome::Cancelled);
+        self.sweep();
+        Settled::Counted
+    }
+
+    fn stale(&mut self) -> Settled {
+        self.counts.stale += 1;
+        self.told.push(Event::Stale);
+        Settled::Stale
+    }
+
+    fn is_current(&self, call: &Call) -> bool {
+        call.generation == self.generation && !call.is_lost
+    }
+
+    /// A slow call is a failure, whatever it says.
     fn with_its_time(&self, call: Call, outcome: Outcome) -> Outcome {
-        let is_slow = self.setup.slow_after().is_some_and(|limit| self.age(call) > limit);
-        let is_outrun = call.group.is_some() && outcome == Outcome::Cancelled;
         match outcome {
             Outcome::Failure(_) => outcome,
-            _ if is_slow && !is_outrun => Outcome::Failure(FailureKind::Slow),
+            _ if self.is_slow(call) => Outcome::Failure(FailureKind::Slow),
             _ => outcome,
         }
     }
 
-    /// Counts the calls that are in flight for too long.
+    /// Whether it takes too long; the time of a hedged call is that of all its attempts.
+    fn is_slow(&self, call: Call) -> bool {
+        let began = call.group.map_or(call.began.1, |(_, since)| since);
+        self.setup.slow_after().is_some_and(|limit| self.now - began > limit)
+    }
+
+    /// Counts the calls that are in flight for too long, and a hedged one once.
     fn sweep(&mut self) {
-        let Some(limit) = self.setup.slow_after() else { return };
         let is_overdue = |call: &Call, this: &Self| {
-            call.generation == this.generation
-                && !call.is_counted
-                // Attempts of one logical call count once, when the first has a result.
-                && call.group.is_none()
-                && this.age(*call) > limit
+            let has_result = call.group.is_some_and(|(group, _)| this.groups[group].has_result);
+            this.is_current(call) && !call.is_counted && !has_result && this.is_slow(*call)
         };
         while let Some(place) = self.calls.iter().position(|call| is_overdue(call, self)) {
+            let group = self.calls[place].group;
+            let generation = self.generation;
+            let of_group = |call: &&mut Call| {
+                group.is_some() && call.group == group && call.generation == generation
+            };
+            self.calls.iter_mut().filter(of_group).for_each(|call| call.is_counted = true);
             self.calls[place].is_counted = true;
             let slow = Outcome::Failure(FailureKind::Slow);
             self.told.push(Event::Failure { kind: FailureKind::Slow, latency: None });
@@ -300,7 +354,7 @@ impl Reference {
 
     /// A call that ends with a result is measured, if anybody asked for it. What is to be told of it.
     fn measure(&mut self, call: Call, outcome: Outcome) -> Option<Event> {
-        let took = if self.setup.slow_after().is_some() {
+        let took = if self.setup.slow_after().is_some() || call.is_probe {
             self.age(call)
         } else {
             self.clock.saturating_sub(call.began.0)

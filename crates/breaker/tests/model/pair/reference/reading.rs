@@ -11,7 +11,7 @@ use super::{Phase, Reference, Seen, number};
 
 impl Reference {
     pub(crate) fn picture(&self) -> Picture {
-        let first = |read: &dyn Fn(Part) -> Option<(u32, u32, f64)>| {
+        let first = |read: &dyn Fn(Part) -> Option<(u64, u64, f64)>| {
             self.setup.detectors.iter().find_map(|part| read(*part))
         };
         Picture {
@@ -34,7 +34,7 @@ impl Reference {
     fn seen_changed_at(&self) -> u64 {
         match (self.due(), &self.phase) {
             (Due::HalfOpen, Phase::Open { until }) => *until,
-            (Due::OpenAgain { .. }, Phase::HalfOpen(half_open)) => half_open.lost_at,
+            (Due::OpenAgain { .. }, _) => self.lost_at().unwrap(),
             _ => self.changed_at,
         }
     }
@@ -65,9 +65,9 @@ impl Reference {
                     Some(_) => 1,
                     None => self.setup.at_once.unwrap_or(self.setup.max_trials),
                 };
-                let is_full = self.probes_in_flight() >= most as usize;
-                let until = half_open.operator_until.unwrap_or(0).max(half_open.lost_at);
-                is_full.then(|| rejected(until))
+                let is_full = self.probes().count() >= most as usize;
+                let until = half_open.operator_until.max(self.lost_at());
+                is_full.then(|| rejected(until.unwrap()))
             }
         }
     }
@@ -118,10 +118,10 @@ impl Reference {
         (measured, mean, max.unwrap_or_default())
     }
 
-    fn share(&self, part: Part) -> (u32, u32, f64) {
+    fn share(&self, part: Part) -> (u64, u64, f64) {
         let (samples, failures) = self.window(part);
         let rate = if samples == 0 { 0.0 } else { f64::from(failures) / f64::from(samples) };
-        (samples, failures, rate)
+        (samples.into(), failures.into(), rate)
     }
 
     /// How many results a window holds, and how many of them are failures.

@@ -56,7 +56,7 @@ impl Reference {
             forced: self.is_forced(),
             failures,
             open_remaining: refuses_for.filter(|_| state == State::Open).unwrap_or(Duration::ZERO),
-            generation: self.generation,
+            generation: self.generation.min(MAX_SAVED_GENERATION),
         }
     }
 

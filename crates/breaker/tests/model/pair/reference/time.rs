@@ -3,7 +3,7 @@
 use mainstay_breaker::{Cause, Event, Moment, State};
 
 use super::super::setup::Close;
-use super::{HalfOpen, Outcome, Phase, Reference, Seen, number};
+use super::{Call, HalfOpen, Outcome, Phase, Reference, Seen, number};
 
 /// What time alone has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,9 +50,7 @@ impl Reference {
     pub(super) fn due(&self) -> Due {
         match &self.phase {
             Phase::Open { until } if self.now >= *until => Due::HalfOpen,
-            Phase::HalfOpen(half_open)
-                if self.probes_in_flight() > 0 && self.now >= half_open.lost_at =>
-            {
+            Phase::HalfOpen(half_open) if self.lost_at().is_some_and(|at| self.now >= at) => {
                 match half_open.operator_until {
                     Some(until) if self.now < until => Due::OpenAgain { until },
                     _ => Due::LostProbes,
@@ -63,29 +61,43 @@ impl Reference {
     }
 
     pub(super) fn write_down_what_time_changed(&mut self) {
-        let lost = self.probes_in_flight() as u64;
         match self.due() {
             Due::Nothing => {}
             Due::HalfOpen => self.turn(Phase::HalfOpen(HalfOpen::default()), Cause::Waited),
             Due::LostProbes => {
-                self.counts.probe_lost += lost;
+                self.lose_probes();
                 if let Phase::HalfOpen(half_open) = &mut self.phase {
                     half_open.operator_until = None;
                 }
-                self.generation += 1;
             }
             Due::OpenAgain { until } => {
-                self.counts.probe_lost += lost;
+                self.lose_probes();
                 self.turn(Phase::Open { until }, Cause::OperatorProbeGone);
             }
         }
     }
 
+    /// Those that are in flight for as long as half-open may last are given up.
+    fn lose_probes(&mut self) {
+        let (now, longest, generation) = (self.now, self.setup.half_open_for, self.generation);
+        for call in &mut self.calls {
+            let is_over = now - call.began.1 >= longest;
+            if call.generation == generation && is_over && !call.is_lost {
+                call.is_lost = true;
+                self.counts.probe_lost += 1;
+            }
+        }
+    }
+
+    /// When the next probe is lost.
+    pub(super) fn lost_at(&self) -> Option<u64> {
+        self.probes().map(|call| call.began.1 + self.setup.half_open_for).min()
+    }
+
     /// The calls of a half-open breaker that have not ended, also those that were found slow.
-    pub(super) fn probes_in_flight(&self) -> usize {
+    pub(super) fn probes(&self) -> impl Iterator<Item = &Call> {
         let is_half_open = matches!(self.phase, Phase::HalfOpen(_));
-        let of_now = self.calls.iter().filter(|call| call.generation == self.generation);
-        of_now.filter(|_| is_half_open).count()
+        self.calls.iter().filter(move |call| is_half_open && self.is_current(call))
     }
 
     pub(super) fn close(&mut self, closed: Phase, cause: Cause) {
