@@ -4,8 +4,10 @@ export default defineConfig({
   test: {
     include: ['browser/**/*.test.ts'],
     environment: 'node',
-    // One Chromium and one server at a time: two cores have no room for more.
+    globalSetup: 'browser/shared.ts',
+    // One page at a time: two cores have no room for more. One worker loads the tools only once.
     fileParallelism: false,
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

@@ -1,10 +1,18 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { go, leave, look } from './harness';
-import { ADMIN, PASSWORD, signIn, withApi } from './people';
+import { PASSWORD, signIn, withApi, type Signed } from './people';
 import { openStage, visitEach } from './stage';
 
 const stage = openStage();
-const here = visitEach(stage);
+
+/** Not the admin, whose password and sessions other files need. */
+const EMAIL = 'olga@example.com';
+let olga: Signed;
+beforeAll(async () => {
+  olga = await stage.newPerson(EMAIL, 'viewer');
+});
+const here = visitEach(stage, () => olga);
+const signInAgain = () => signIn(stage.origin, EMAIL);
 
 it('creates a token, shows it once, and revokes it', async () => {
   const { page } = here;
@@ -24,8 +32,8 @@ it('creates a token, shows it once, and revokes it', async () => {
 
   const bearer = { headers: { Authorization: `Bearer ${token}` } };
   const asked = () =>
-    withApi(stage.browser, stage.server.origin, undefined, (_api, context) =>
-      context.request.get(`${stage.server.origin}/api/system`, bearer),
+    withApi(stage.origin, undefined, (_api, context) =>
+      context.get(`${stage.origin}/api/system`, bearer),
     );
   expect((await asked()).status()).toBe(200);
 
@@ -49,7 +57,7 @@ it('asks for a name before it creates a token', async () => {
 });
 
 it('ends another session, which is signed out at once when it is looked at', async () => {
-  const other = await stage.visit({}, await signIn(stage.browser, stage.server.origin, ADMIN.email));
+  const other = await stage.visit({}, await signInAgain());
   await go(other.page, '/system?filter=data');
   const { page } = here;
   await go(page, '/account');
@@ -58,20 +66,21 @@ it('ends another session, which is signed out at once when it is looked at', asy
   await page.waitForSelector('dialog', { state: 'detached' });
 
   await other.page.evaluate(() => dispatchEvent(new Event('focus')));
-  await other.page.waitForURL(`${stage.server.origin}/login?next=%2Fsystem%3Ffilter%3Ddata`);
+  await other.page.waitForURL(`${stage.origin}/login?next=%2Fsystem%3Ffilter%3Ddata`);
   await other.page.waitForSelector('form');
   other.complaints.splice(0);
   await leave(other);
 });
 
 it('ends all other sessions and stays signed in', async () => {
-  await signIn(stage.browser, stage.server.origin, ADMIN.email);
-  await signIn(stage.browser, stage.server.origin, ADMIN.email);
+  await signInAgain();
+  await signInAgain();
   const { page } = here;
   await go(page, '/account');
   await page.getByRole('button', { name: 'End all others' }).click();
   await page.getByRole('dialog').getByText('You stay signed in here').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click();
+  await page.waitForSelector('dialog', { state: 'detached' });
   await page.getByRole('button', { name: 'End all others' }).waitFor({ state: 'detached' });
   expect(await page.getByText('this one').count()).toBe(1);
   await page.reload();
@@ -79,7 +88,7 @@ it('ends all other sessions and stays signed in', async () => {
 });
 
 it('puts a question away by Escape, and nothing is done', async () => {
-  await signIn(stage.browser, stage.server.origin, ADMIN.email);
+  await signInAgain();
   const { page } = here;
   await go(page, '/account');
   const end = page.getByRole('button', { name: /^End the session of/ }).first();
@@ -94,13 +103,13 @@ it('puts a question away by Escape, and nothing is done', async () => {
 });
 
 it('signs out by the palette, and back leads nowhere', async () => {
-  const own = await stage.visit({}, await signIn(stage.browser, stage.server.origin, ADMIN.email));
+  const own = await stage.visit({}, await signInAgain());
   const { page } = own;
   await go(page, '/account');
   await page.keyboard.press('Control+k');
   await page.keyboard.type('sign out');
   await page.keyboard.press('Enter');
-  await page.waitForURL(`${stage.server.origin}/login`);
+  await page.waitForURL(`${stage.origin}/login`);
   await page.waitForSelector('form');
   await page.goBack();
   await page.waitForURL(/\/login/);
@@ -110,24 +119,24 @@ it('signs out by the palette, and back leads nowhere', async () => {
 });
 
 it('changes the password, which ends the other sessions', async () => {
-  const other = await stage.visit({}, await signIn(stage.browser, stage.server.origin, ADMIN.email));
+  const other = await stage.visit({}, await signInAgain());
   const { page, complaints } = here;
   await go(page, '/account');
   const now = page.getByLabel('Password now');
   const fresh = page.getByLabel('New password');
   await now.fill('not the password');
-  await fresh.fill(PASSWORD);
+  await fresh.fill('another staple of the harbour');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   expect(new URL(page.url()).pathname).toBe('/account');
   expect(complaints.splice(0)).toHaveLength(1);
 
-  await now.fill(ADMIN.password);
+  await now.fill(PASSWORD);
   await page.getByRole('button', { name: 'Change the password' }).click();
   await page.getByText('Password changed').first().waitFor();
   expect(await fresh.inputValue()).toBe('');
 
   await other.page.goto('/');
-  await other.page.waitForURL(`${stage.server.origin}/login`);
+  await other.page.waitForURL(`${stage.origin}/login?next=%2F`);
   await leave(other);
 });

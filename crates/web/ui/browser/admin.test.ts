@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { go, leave, look } from './harness';
-import { accept, ADMIN, invite, PASSWORD, type Signed } from './people';
-import { openStage, visitEach } from './stage';
+import { ADMIN, invite, PASSWORD } from './people';
+import { openOwnStage, visitEach } from './stage';
 
-const stage = openStage();
+const stage = openOwnStage();
 const here = visitEach(stage);
 
 /** Takes the link that is shown once. */
@@ -20,17 +20,12 @@ async function comeIn(link: string): Promise<{ page: Page; done: () => Promise<v
   const { page } = visit;
   await page.goto(link);
   await page.waitForSelector('form');
-  expect(page.url()).toBe(`${stage.server.origin}/invite`);
+  expect(page.url()).toBe(`${stage.origin}/invite`);
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await page.keyboard.press('Enter');
-  await page.waitForURL(`${stage.server.origin}/`);
+  await page.waitForURL(`${stage.origin}/`);
   await page.waitForSelector('[data-light="live"]');
   return { page, done: () => leave(visit) };
-}
-
-async function newPerson(email: string, role: string): Promise<Signed> {
-  const link = await stage.asAdmin((api) => invite(api, email, role));
-  return accept(stage.browser, stage.server.origin, link);
 }
 
 it('invites somebody, who comes in as a viewer and finds the admin pages closed', async () => {
@@ -165,7 +160,7 @@ it('holds back a form that was filled in at once, so that a person is not lost',
 });
 
 it('changes a role, but not the last admin’s', async () => {
-  await newPerson('tess@example.com', 'viewer');
+  await stage.newPerson('tess@example.com', 'viewer');
   const { page, complaints } = here;
   await go(page, '/admin/users');
   const role = page.getByLabel('Role of tess@example.com');
@@ -187,7 +182,7 @@ it('changes a role, but not the last admin’s', async () => {
 });
 
 it('disables somebody, who is signed out and told why at the door', async () => {
-  const max = await stage.visit({}, await newPerson('max@example.com', 'viewer'));
+  const max = await stage.visit({}, await stage.newPerson('max@example.com', 'viewer'));
   await go(max.page, '/system');
   const { page } = here;
   await go(page, '/admin/users');
@@ -207,13 +202,13 @@ it('disables somebody, who is signed out and told why at the door', async () => 
   await page.getByRole('button', { name: 'Enable max@example.com' }).click();
   await page.getByRole('button', { name: 'Disable max@example.com' }).waitFor();
   await max.page.keyboard.press('Enter');
-  await max.page.waitForURL(`${stage.server.origin}/system`);
+  await max.page.waitForURL(`${stage.origin}/system`);
   await max.page.waitForSelector('[data-light="live"]');
   await leave(max);
 });
 
 it('closes the admin pages to an admin who is no longer one', async () => {
-  const lou = await stage.visit({}, await newPerson('lou@example.com', 'admin'));
+  const lou = await stage.visit({}, await stage.newPerson('lou@example.com', 'admin'));
   await go(lou.page, '/admin/users');
   await lou.page.waitForSelector('[data-row]');
   await stage.asAdmin(async (api) => {

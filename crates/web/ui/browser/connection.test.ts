@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { go, keep, untilText } from './harness';
-import { openStage } from './stage';
+import { openOwnStage } from './stage';
 
-const stage = openStage();
+const stage = openOwnStage();
 
 it('tells a lost connection, loses its colour when stale, and comes back', async () => {
   // Not `leave`d: a browser notes each refused connection on its console.
@@ -13,7 +13,7 @@ it('tells a lost connection, loses its colour when stale, and comes back', async
     page.locator(selector).first().evaluate((element) => getComputedStyle(element).filter);
   expect(await filter('main')).toBe('none');
 
-  await stage.server.stop();
+  await stage.own.stop();
   await untilText(page, '[data-light]', /reconnecting \d+ s/);
   await untilText(page, '[data-voice]', /connection is lost/);
   expect(await page.locator('[data-row]').count()).toBeGreaterThan(0);
@@ -26,7 +26,7 @@ it('tells a lost connection, loses its colour when stale, and comes back', async
   expect(await page.locator('tbody .status').allTextContents()).toEqual(['was healthy', 'was healthy']);
   await keep(page, 'stale');
 
-  await stage.server.start();
+  await stage.own.start();
   await untilText(page, '[data-light]', /live/);
   await untilText(page, '[data-voice]', /Live again/);
   expect(await filter('main')).toBe('none');

@@ -1,36 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { go, leave, look } from './harness';
+import { go, leave, lookAround } from './harness';
 import { ADMIN } from './people';
-import { openStage } from './stage';
+import { openOwnStage } from './stage';
 
-const stage = openStage({ account: false });
+const stage = openOwnStage({ account: false });
 
 const field = { email: 'E-mail', password: 'Password' };
-const SIZES = {
-  wide: { width: 1280, height: 800 },
-  narrow: { width: 375, height: 720 },
-};
 
-describe.each(['light', 'dark'] as const)('before there is an account, in the %s theme', (theme) => {
-  it.each(Object.entries(SIZES))('says how to make one, %s', async (size, viewport) => {
-    const visit = await stage.visitOutside({ colorScheme: theme, viewport });
-    const { page } = visit;
-    // Without a session every page leads to where one signs in.
-    await page.goto('/system?filter=data');
-    await page.getByRole('heading', { name: 'Make the first account' }).waitFor();
-    expect(page.url()).toBe(`${stage.server.origin}/login?next=%2Fsystem%3Ffilter%3Ddata`);
-    await page.getByText('mainstay admin create --email').waitFor();
-    await look(page, `first-run-${theme}-${size}`);
+it('says before there is an account how to make one', async () => {
+  const visit = await stage.visitOutside();
+  const { page } = visit;
+  // Without a session every page leads to where one signs in.
+  await page.goto('/system?filter=data');
+  await page.getByRole('heading', { name: 'Make the first account' }).waitFor();
+  expect(page.url()).toBe(`${stage.origin}/login?next=%2Fsystem%3Ffilter%3Ddata`);
+  await page.getByText('mainstay admin create --email').waitFor();
+  await lookAround(page, 'first-run');
 
-    await page.goto('/setup');
-    await page.getByRole('heading', { name: 'The link is not whole' }).waitFor();
-    await look(page, `setup-missing-${theme}-${size}`);
-
-    await page.goto(await stage.server.setupLink());
-    await page.waitForSelector('form');
-    await look(page, `setup-${theme}-${size}`);
-    await leave(visit);
-  });
+  await page.goto('/setup');
+  await page.getByRole('heading', { name: 'The link is not whole' }).waitFor();
+  await lookAround(page, 'setup-missing');
+  await leave(visit);
 });
 
 describe('from the first start on', () => {
@@ -49,9 +39,10 @@ describe('from the first start on', () => {
   it('goes by the link of the log to the first account, out and in again', async () => {
     const visit = await stage.visitOutside();
     const { page } = visit;
-    await page.goto(await stage.server.setupLink());
+    await page.goto(await stage.own.setupLink());
     await page.waitForSelector('form');
-    expect(page.url()).toBe(`${stage.server.origin}/setup`);
+    expect(page.url()).toBe(`${stage.origin}/setup`);
+    await lookAround(page, 'setup');
 
     await page.getByLabel(field.email).fill(ADMIN.email);
     const password = page.getByLabel(field.password, { exact: true });
@@ -61,13 +52,13 @@ describe('from the first start on', () => {
     await page.getByText('At least 12 characters are needed.').waitFor();
     await password.fill(ADMIN.password);
     await page.keyboard.press('Enter');
-    await page.waitForURL(`${stage.server.origin}/`);
+    await page.waitForURL(`${stage.origin}/`);
     await page.waitForSelector('[data-light="live"]');
 
     await go(page, '/account');
     expect(await page.locator('[data-me]').innerText()).toBe(ADMIN.email);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.waitForURL(`${stage.server.origin}/login`);
+    await page.waitForURL(`${stage.origin}/login`);
     await page.waitForSelector('form');
     visit.complaints.splice(0);
 
@@ -78,7 +69,7 @@ describe('from the first start on', () => {
     // The wrong one is selected, so that typing replaces it.
     await page.keyboard.type(ADMIN.password);
     await page.keyboard.press('Enter');
-    await page.waitForURL(`${stage.server.origin}/`);
+    await page.waitForURL(`${stage.origin}/`);
     await page.waitForSelector('[data-light="live"]');
     expect(visit.complaints.splice(0)).toHaveLength(1);
     await leave(visit);
@@ -109,12 +100,12 @@ describe('signing in', () => {
     await page.keyboard.press('Space');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await page.waitForURL(`${stage.server.origin}/system?filter=data`);
+    await page.waitForURL(`${stage.origin}/system?filter=data`);
     await page.waitForSelector('[data-row="database"]');
 
     // Who has a session has no use for the page to sign in.
     await page.goto('/login?next=%2Faccount');
-    await page.waitForURL(`${stage.server.origin}/account`);
+    await page.waitForURL(`${stage.origin}/account`);
     await page.waitForSelector('[data-light="live"]');
     await leave(visit);
   });
@@ -126,7 +117,7 @@ describe('signing in', () => {
     await page.getByLabel(field.email).fill(ADMIN.email);
     await page.getByLabel(field.password, { exact: true }).fill(ADMIN.password);
     await page.keyboard.press('Enter');
-    await page.waitForURL(`${stage.server.origin}/`);
+    await page.waitForURL(`${stage.origin}/`);
     await page.waitForSelector('[data-light="live"]');
     await leave(visit);
   });
@@ -153,7 +144,7 @@ describe('signing in', () => {
     });
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').innerText()).toContain('is wrong');
-    expect(page.url()).toBe(`${stage.server.origin}/login?next=%2Fsystem`);
+    expect(page.url()).toBe(`${stage.origin}/login?next=%2Fsystem`);
     await leave(visit);
   });
 

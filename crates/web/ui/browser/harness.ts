@@ -1,27 +1,21 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-const screenshots =
-  process.env['MAINSTAY_SCREENSHOTS'] ?? mkdtempSync(join(tmpdir(), 'mainstay-screenshots-'));
-
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
-}
+/** Where pictures are kept, when somebody wants to see them. */
+const screenshots = process.env['MAINSTAY_SCREENSHOTS'];
+/** Shorter than a test's own limit, so that a failure names what was waited for. */
+const WAIT_LIMIT_MS = 15_000;
+const THEMES = ['light', 'dark'] as const;
+/** The last one is what a page goes on with. */
+const SIZES = {
+  narrow: { width: 375, height: 720 },
+  // A window of 1280 by 800 at double zoom has this much room.
+  zoomed: { width: 640, height: 400 },
+  wide: { width: 1280, height: 800 },
+};
 
 /** A page of its own, and everything about it that must not happen. */
 export interface Visit {
@@ -35,6 +29,7 @@ export async function visit(
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext({ baseURL: origin, ...options });
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -75,7 +70,8 @@ export async function untilText(page: Page, selector: string, text: RegExp): Pro
 }
 
 export async function expectAccessible(page: Page, where: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  // Without frames, the legacy mode finds the same and opens no second page to do so.
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
   const told = violations.map(({ id, nodes }) => `${id}: ${nodes.map((n) => n.html).join(' ')}`);
   expect(told, where).toEqual([]);
 }
@@ -93,14 +89,55 @@ export async function expectNoOverflow(page: Page, where: string): Promise<void>
   expect(wider, where).toEqual([]);
 }
 
-/** A view as a person would look at it, kept as a picture; nothing of it may be out of reach. */
+/** A view as a person would look at it; nothing of it may be out of reach. */
 export async function look(page: Page, name: string): Promise<void> {
   await keep(page, name);
   await expectNoOverflow(page, name);
   await expectAccessible(page, name);
 }
 
+/** Looks at a view in every size and every theme, without loading it again. */
+export async function lookAround(page: Page, name: string): Promise<void> {
+  // A colour that is still on its way would be measured as it is then.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport);
+    await drawn(page);
+    await expectNoOverflow(page, `${name}, ${size}`);
+    if (screenshots !== undefined) await keepEachTheme(page, name, size);
+  }
+  for (const theme of THEMES) {
+    await switchTo(page, theme);
+    await expectAccessible(page, `${name}, ${theme}`);
+  }
+}
+
 export async function keep(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return;
   mkdirSync(screenshots, { recursive: true });
   await page.screenshot({ path: join(screenshots, `${name}.png`) });
+}
+
+async function keepEachTheme(page: Page, name: string, size: string): Promise<void> {
+  for (const theme of THEMES) {
+    await switchTo(page, theme);
+    await keep(page, `${name}-${theme}-${size}`);
+  }
+}
+
+/** As when the system's theme changes at dusk. */
+async function switchTo(page: Page, theme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme });
+  await page.waitForSelector(`html[data-theme="${theme}"]`);
+  await drawn(page);
+}
+
+/** Waits until the page has drawn what was changed. */
+function drawn(page: Page): Promise<void> {
+  return page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        requestAnimationFrame(() => requestAnimationFrame(() => { resolve(); }));
+      }),
+  );
 }

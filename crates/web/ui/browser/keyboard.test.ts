@@ -43,7 +43,7 @@ it('walks the whole dashboard without a mouse', async () => {
   expect(await focused()).toBe('database');
 
   await press('g', 'n');
-  await here.page.waitForURL(`${stage.server.origin}/`);
+  await here.page.waitForURL(`${stage.origin}/`);
 });
 
 it('walks the rows by brackets, and the inspector follows', async () => {
@@ -97,7 +97,7 @@ it('goes anywhere by the palette, and gives the focus back', async () => {
   const chosen = here.page.locator('[role="option"][aria-selected="true"]');
   expect(await chosen.innerText()).toContain('Go to Now');
   await press('Enter');
-  await here.page.waitForURL(`${stage.server.origin}/`);
+  await here.page.waitForURL(`${stage.origin}/`);
 
   await press('Control+k');
   await press('ArrowUp');

@@ -1,5 +1,9 @@
-import type { APIRequestContext, APIResponse, Browser, BrowserContext } from 'playwright-core';
-import { expect } from 'vitest';
+import {
+  request,
+  type APIRequestContext,
+  type APIResponse,
+  type BrowserContext,
+} from 'playwright-core';
 import type { Server } from './server';
 
 /** A browser's cookies and storage, so that one sign-in serves many tests. */
@@ -11,14 +15,14 @@ export const PASSWORD = 'staple of the harbour';
 const TIME_GATE_MS = 3_200;
 
 /** Makes the first account by the link of the log, and gives its session. */
-export async function makeFirstAccount(browser: Browser, server: Server): Promise<Signed> {
+export async function makeFirstAccount(server: Server): Promise<Signed> {
   const [, token = ''] = (await server.setupLink()).split('#');
-  return signedBy(browser, server.origin, (api) => api.post('/api/auth/setup', { token, ...ADMIN }));
+  return signedBy(server.origin, (api) => api.post('/api/auth/setup', { token, ...ADMIN }));
 }
 
-export function signIn(browser: Browser, origin: string, email: string): Promise<Signed> {
+export function signIn(origin: string, email: string): Promise<Signed> {
   const password = email === ADMIN.email ? ADMIN.password : PASSWORD;
-  return signedBy(browser, origin, (api) => api.post('/api/auth/login', { email, password }));
+  return signedBy(origin, (api) => api.post('/api/auth/login', { email, password }));
 }
 
 /** The API as a page of the site would call it. */
@@ -60,31 +64,30 @@ export class Api {
 
 /** Calls the API with a session, or without one, and closes what it opened. */
 export async function withApi<Result>(
-  browser: Browser,
   origin: string,
   state: Signed | undefined,
-  use: (api: Api, context: BrowserContext) => Promise<Result>,
+  use: (api: Api, context: APIRequestContext) => Promise<Result>,
 ): Promise<Result> {
-  const context = await browser.newContext(state === undefined ? {} : { storageState: state });
+  const context = await request.newContext(state === undefined ? {} : { storageState: state });
   try {
-    return await use(new Api(context.request, origin), context);
+    return await use(new Api(context, origin), context);
   } finally {
-    await context.close();
+    await context.dispose();
   }
 }
 
 /** Invites somebody and gives the link. */
 export async function invite(api: Api, email: string, role: string): Promise<string> {
   const answer = await api.post('/api/admin/invites', { email, role });
-  expect(answer.status(), await answer.text()).toBe(201);
+  await mustBe(201, answer);
   return ((await answer.json()) as { link: string }).link;
 }
 
 /** Accepts an invite and gives the new session. */
-export function accept(browser: Browser, origin: string, link: string): Promise<Signed> {
+export function accept(origin: string, link: string): Promise<Signed> {
   const [, token = ''] = link.split('#');
   const body = { token, password: PASSWORD };
-  return signedBy(browser, origin, (api) => api.post('/api/invites/accept', body));
+  return signedBy(origin, (api) => api.post('/api/invites/accept', body));
 }
 
 /** Sends requests for access as a person would: not at once. */
@@ -98,18 +101,18 @@ export async function requestAccess(api: Api, asked: readonly object[]): Promise
   await new Promise((resolve) => setTimeout(resolve, TIME_GATE_MS));
   for (const [at, one] of asked.entries()) {
     const answer = await api.post('/api/access-requests', { ...one, ...forms[at] });
-    expect(answer.status(), await answer.text()).toBe(202);
+    await mustBe(202, answer);
   }
 }
 
-function signedBy(
-  browser: Browser,
-  origin: string,
-  enter: (api: Api) => Promise<APIResponse>,
-): Promise<Signed> {
-  return withApi(browser, origin, undefined, async (api, context) => {
-    const answer = await enter(api);
-    expect(answer.status(), await answer.text()).toBe(200);
+function signedBy(origin: string, enter: (api: Api) => Promise<APIResponse>): Promise<Signed> {
+  return withApi(origin, undefined, async (api, context) => {
+    await mustBe(200, await enter(api));
     return context.storageState();
   });
+}
+
+async function mustBe(status: number, answer: APIResponse): Promise<void> {
+  if (answer.status() === status) return;
+  throw new Error(`${answer.url()}: ${String(answer.status())} ${await answer.text()}`);
 }

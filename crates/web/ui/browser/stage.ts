@@ -1,70 +1,88 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { leave, openBrowser, visit, type Visit } from './harness';
-import { makeFirstAccount, withApi, type Api, type Signed } from './people';
+import { chromium, type Browser, type BrowserContextOptions } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
+import { leave, visit, type Visit } from './harness';
+import { accept, invite, makeFirstAccount, withApi, type Api, type Signed } from './people';
 import { Server } from './server';
 
-/** The real server and a real browser, there from a file's first test to its last. */
+/** A real server and a real browser, there from a file's first test to its last. */
 export class Stage {
-  readonly server = new Server();
   #browser: Browser | undefined;
   #admin: Signed | undefined;
 
+  /** The server is the one that all files share, unless the file has its own. */
+  constructor(readonly own?: Server) {}
+
   get browser(): Browser {
-    if (!this.#browser) throw new Error('the browser opens before the first test');
-    return this.#browser;
+    return there(this.#browser, 'the browser');
+  }
+
+  get origin(): string {
+    return this.own?.origin ?? inject('shared').origin;
   }
 
   /** The session of the first account. */
   get admin(): Signed {
-    if (!this.#admin) throw new Error('the first account is made before the first test');
-    return this.#admin;
+    return there(this.#admin, 'the first account');
   }
 
   async open(account: boolean): Promise<void> {
-    this.#browser = await openBrowser();
-    await this.server.start();
-    if (account) this.#admin = await makeFirstAccount(this.#browser, this.server);
+    const { endpoint, admin } = inject('shared');
+    this.#browser = await chromium.connect(endpoint);
+    await this.own?.start();
+    if (account) this.#admin = this.own === undefined ? admin : await makeFirstAccount(this.own);
   }
 
   async close(): Promise<void> {
     await this.#browser?.close();
-    await this.server.remove();
+    await this.own?.remove();
   }
 
   /** A page of somebody who is signed in: the admin, unless another session is given. */
   visit(options: BrowserContextOptions = {}, state: Signed = this.admin): Promise<Visit> {
-    return visit(this.browser, this.server.origin, { storageState: state, ...options });
+    return visit(this.browser, this.origin, { storageState: state, ...options });
   }
 
   /** A page of somebody who is not. */
   visitOutside(options: BrowserContextOptions = {}): Promise<Visit> {
-    return visit(this.browser, this.server.origin, options);
+    return visit(this.browser, this.origin, options);
   }
 
   /** The API with the admin's session. */
   asAdmin<Result>(use: (api: Api) => Promise<Result>): Promise<Result> {
-    return withApi(this.browser, this.server.origin, this.admin, use);
+    return withApi(this.origin, this.admin, use);
+  }
+
+  /** Makes somebody's account and signs them in. */
+  async newPerson(email: string, role: string): Promise<Signed> {
+    return accept(this.origin, await this.asAdmin((api) => invite(api, email, role)));
   }
 }
 
-/** `account` is off where a test begins with a server that nobody has signed in to. */
-export function openStage({ account } = { account: true }): Stage {
-  const stage = new Stage();
+/** For tests that leave the server as others expect it. */
+export function openStage(): Stage {
+  return opened(new Stage(), true);
+}
+
+/**
+ * For tests that need a server that nobody else has changed, or that stop it. `account` is off
+ * where they begin before anybody has signed in.
+ */
+export function openOwnStage({ account } = { account: true }): Stage & { readonly own: Server } {
+  const own = new Server();
+  return Object.assign(opened(new Stage(own), account), { own });
+}
+
+function opened(stage: Stage, account: boolean): Stage {
   beforeAll(() => stage.open(account));
   afterAll(() => stage.close());
   return stage;
 }
 
-/** A fresh page for each test, which must end without a complaint. */
-export function visitEach(stage: Stage): Visit {
+/** A fresh page for each test, the admin's unless somebody is named, which must end in peace. */
+export function visitEach(stage: Stage, who: () => Signed = () => stage.admin): Visit {
   let current: Visit | undefined;
-  const here = (): Visit => {
-    if (!current) throw new Error('a page opens before each test');
-    return current;
-  };
   beforeEach(async () => {
-    current = await stage.visit();
+    current = await stage.visit({}, who());
   });
   afterEach(async () => {
     if (current) await leave(current);
@@ -72,10 +90,15 @@ export function visitEach(stage: Stage): Visit {
   });
   return {
     get page() {
-      return here().page;
+      return there(current, 'a page').page;
     },
     get complaints() {
-      return here().complaints;
+      return there(current, 'a page').complaints;
     },
   };
+}
+
+function there<Thing>(thing: Thing | undefined, name: string): Thing {
+  if (thing === undefined) throw new Error(`${name} is there only while tests run`);
+  return thing;
 }

@@ -18,7 +18,7 @@ it('restores the whole view from its address', async () => {
   await page.locator('[data-row="database"]').click();
   await page.waitForSelector('aside');
   const url = page.url();
-  expect(url).toBe(`${stage.server.origin}/system?filter=data&row=database&inspector=open`);
+  expect(url).toBe(`${stage.origin}/system?filter=data&row=database&inspector=open`);
   await page.reload();
   await page.waitForSelector('aside');
   expect(page.url()).toBe(url);
@@ -32,7 +32,7 @@ it('restores the whole view from its address', async () => {
 it('has a quiet page for an address that leads nowhere', async () => {
   await go(here.page, '/no/such/page');
   await here.page.getByRole('link', { name: 'Go to Now' }).click();
-  await here.page.waitForURL(`${stage.server.origin}/`);
+  await here.page.waitForURL(`${stage.origin}/`);
 });
 
 it('works where storage is denied', async () => {
@@ -62,7 +62,7 @@ it('copies without a clipboard, as on plain HTTP', async () => {
   await page.evaluate(() => (document.execCommand = () => false));
   await copy.click();
   expect(await page.evaluate(() => getSelection()?.toString())).toBe(
-    `curl -fsS ${stage.server.origin}/readyz`,
+    `curl -fsS ${stage.origin}/readyz`,
   );
 });
 

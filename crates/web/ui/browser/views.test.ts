@@ -1,6 +1,6 @@
 import type { Request } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { expectNoOverflow, go, leave, look } from './harness';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { go, leave, lookAround, type Visit } from './harness';
 import { openStage } from './stage';
 import { OUTSIDE, populate, VIEWS } from './views';
 
@@ -8,38 +8,31 @@ const stage = openStage();
 
 beforeAll(() => populate(stage));
 
-const WIDE = { width: 1280, height: 800 };
-const NARROW = { width: 375, height: 720 };
-const inside = Object.entries(VIEWS).map(([name, open]) => ({ name, open, signedIn: true }));
-const outside = Object.entries(OUTSIDE).map(([name, open]) => ({ name, open, signedIn: false }));
-const all = [...inside, ...outside];
-
-describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
-  it.each(all)('$name opens clean and accessible', async ({ name, open, signedIn }) => {
-    const options = { colorScheme, viewport: WIDE };
-    const wide = await (signedIn ? stage.visit(options) : stage.visitOutside(options));
-    await open(wide.page, stage);
-    expect(await wide.page.locator('html').getAttribute('data-theme')).toBe(colorScheme);
-    await look(wide.page, `${name}-${colorScheme}`);
-    await leave(wide);
+describe.each([
+  { whose: 'somebody who is signed in', views: VIEWS, enter: () => stage.visit() },
+  { whose: 'somebody who is not', views: OUTSIDE, enter: () => stage.visitOutside() },
+])('the views of $whose', ({ views, enter }) => {
+  let current: Visit | undefined;
+  beforeAll(async () => {
+    current = await enter();
   });
+  afterAll(() => current?.page.context().close());
 
-  it.each(all)('$name fits a telephone', async ({ name, open, signedIn }) => {
-    const options = { colorScheme, viewport: NARROW };
-    const narrow = await (signedIn ? stage.visit(options) : stage.visitOutside(options));
-    await open(narrow.page, stage);
-    await look(narrow.page, `${name}-${colorScheme}-narrow`);
-    await leave(narrow);
+  it.each(Object.entries(views))('%s is clean and accessible, and fits', async (name, open) => {
+    if (!current) throw new Error('a page opens before the first view');
+    const { page, complaints } = current;
+    await open(page, stage);
+    await lookAround(page, name);
+    expect(complaints.splice(0)).toEqual([]);
   });
 });
 
 describe('anywhere', () => {
-  it.each(all)('$name fits at double zoom', async ({ name, open, signedIn }) => {
-    const options = { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 };
-    const zoomed = await (signedIn ? stage.visit(options) : stage.visitOutside(options));
-    await open(zoomed.page, stage);
-    await expectNoOverflow(zoomed.page, name);
-    await leave(zoomed);
+  it.each(['light', 'dark'] as const)('begins in the %s theme where that is the system’s', async (colorScheme) => {
+    const first = await stage.visit({ colorScheme });
+    await go(first.page, '/');
+    expect(await first.page.locator('html').getAttribute('data-theme')).toBe(colorScheme);
+    await leave(first);
   });
 
   it('says in a sentence that it needs scripts', async () => {

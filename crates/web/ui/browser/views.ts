@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { go } from './harness';
-import { accept, invite, requestAccess } from './people';
+import { invite, requestAccess } from './people';
 import type { Stage } from './stage';
 
 type Open = (page: Page, stage: Stage) => Promise<void>;
@@ -73,14 +73,9 @@ export const OUTSIDE: Record<string, Open> = {
 
 /** What somebody who comes later finds: people, invites, requests and tokens. */
 export async function populate(stage: Stage): Promise<void> {
-  const { browser, server } = stage;
+  await stage.newPerson('jonas@example.com', 'editor');
+  await stage.newPerson('priya.raman@payments.example.com', 'viewer');
   await stage.asAdmin(async (api) => {
-    for (const [email, role] of [
-      ['jonas@example.com', 'editor'],
-      ['priya.raman@payments.example.com', 'viewer'],
-    ] as const) {
-      await accept(browser, server.origin, await invite(api, email, role));
-    }
     await invite(api, 'nadia@example.com', 'viewer');
     await api.post('/api/account/tokens', { name: 'deploy', scope: 'write', expires_in_days: 90 });
     await requestAccess(api, [

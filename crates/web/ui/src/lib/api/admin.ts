@@ -1,12 +1,15 @@
 import type {
   AccessRequest,
   AuditEntry,
-  CreatedInvite,
   Invite,
+  MadeInvite,
+  NewInvite,
+  RequestPatch,
   RequestStatus,
   Role,
   Slice,
   User,
+  UserPatch,
 } from './accounts';
 import { change, read, write, type Answer, type Body } from './client';
 import { isSlice, listPath } from './list';
@@ -18,10 +21,7 @@ export function readUsers(cursor: string | null): Promise<Answer<Slice<User>>> {
   return read(listPath('/api/admin/users', { cursor }), isSlice<User>);
 }
 
-export function changeUser(
-  id: string,
-  to: Partial<Pick<User, 'role' | 'status'>>,
-): Promise<Answer<User>> {
+export function changeUser(id: string, to: UserPatch): Promise<Answer<User>> {
   return write('PATCH', `/api/admin/users/${encodeURIComponent(id)}`, to, isItem<User>);
 }
 
@@ -33,9 +33,10 @@ export function createInvite(
   email: string,
   role: Role,
   accessRequest?: string,
-): Promise<Answer<CreatedInvite>> {
+): Promise<Answer<MadeInvite>> {
   const answers = accessRequest === undefined ? {} : { access_request_id: accessRequest };
-  return write('POST', '/api/admin/invites', { email, role, ...answers }, isCreated);
+  const body = { email, role, ...answers } satisfies NewInvite;
+  return write('POST', '/api/admin/invites', body, isCreated);
 }
 
 export function revokeInvite(id: string): Promise<Answer<null>> {
@@ -52,7 +53,7 @@ export function readRequests(
 
 export function markRequest(id: string, status: RequestStatus): Promise<Answer<AccessRequest>> {
   const path = `/api/admin/access-requests/${encodeURIComponent(id)}`;
-  return write('PATCH', path, { status }, isItem<AccessRequest>);
+  return write('PATCH', path, { status } satisfies RequestPatch, isItem<AccessRequest>);
 }
 
 export interface AuditFilter {
@@ -73,6 +74,6 @@ function isItem<Item extends { id: string }>(body: Body): body is Body & Item {
   return typeof body['id'] === 'string';
 }
 
-function isCreated(body: Body): body is Body & CreatedInvite {
+function isCreated(body: Body): body is Body & MadeInvite {
   return typeof body['link'] === 'string' && typeof body['item'] === 'object';
 }

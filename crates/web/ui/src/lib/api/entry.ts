@@ -1,76 +1,86 @@
-import type { AccessForm, AccessReceived, InviteLook, Me, SetupNeeded, SignedIn } from './accounts';
+import type {
+  Acceptance,
+  AccessForm,
+  FormStamp,
+  Invitation,
+  InviteToken,
+  LoggedIn,
+  Login,
+  Me,
+  Received,
+  Setup,
+  SetupState,
+  UserAnswer,
+} from './accounts';
 import { change, read, write, type Answer, type Body } from './client';
 
 export function readMe(): Promise<Answer<Me>> {
   return read('/api/auth/me', isMe);
 }
 
-export function readSetup(): Promise<Answer<SetupNeeded>> {
+export function readSetup(): Promise<Answer<SetupState>> {
   return read('/api/auth/setup', isSetup);
 }
 
-export function setUp(token: string, email: string, password: string): Promise<Answer<SignedIn>> {
-  return write('POST', '/api/auth/setup', { token, email, password }, isSignedIn);
+export function setUp(token: string, email: string, password: string): Promise<Answer<UserAnswer>> {
+  const body = { token, email, password } satisfies Setup;
+  return write('POST', '/api/auth/setup', body, hasUser);
 }
 
 export function logIn(
   email: string,
   password: string,
   next: string | null,
-): Promise<Answer<SignedIn>> {
-  const body = { email, password, ...(next === null ? {} : { next }) };
-  return write('POST', '/api/auth/login', body, isSignedIn);
+): Promise<Answer<LoggedIn>> {
+  const body = { email, password, ...(next === null ? {} : { next }) } satisfies Login;
+  return write('POST', '/api/auth/login', body, isLoggedIn);
 }
 
 export function logOut(): Promise<Answer<null>> {
   return change('POST', '/api/auth/logout');
 }
 
-export function lookAtInvite(token: string): Promise<Answer<InviteLook>> {
-  return write('POST', '/api/invites/look', { token }, isLook);
+export function lookAtInvite(token: string): Promise<Answer<Invitation>> {
+  return write('POST', '/api/invites/look', { token } satisfies InviteToken, isInvitation);
 }
 
-export function acceptInvite(token: string, password: string): Promise<Answer<SignedIn>> {
-  return write('POST', '/api/invites/accept', { token, password }, isSignedIn);
+export function acceptInvite(token: string, password: string): Promise<Answer<UserAnswer>> {
+  const body = { token, password } satisfies Acceptance;
+  return write('POST', '/api/invites/accept', body, hasUser);
 }
 
-export function readAccessForm(): Promise<Answer<AccessForm>> {
-  return read('/api/access-requests/form', isForm);
+export function readAccessForm(): Promise<Answer<FormStamp>> {
+  return read('/api/access-requests/form', isStamp);
 }
 
-export interface AccessAsk {
-  readonly email: string;
-  readonly name?: string;
-  readonly company?: string;
-  readonly note?: string;
-  readonly website: string;
-  readonly client_ts: string;
-}
-
-export function requestAccess(asked: AccessAsk): Promise<Answer<AccessReceived>> {
+export function requestAccess(asked: AccessForm): Promise<Answer<Received>> {
   return write('POST', '/api/access-requests', asked, isReceived);
 }
 
 function isMe(body: Body): body is Body & Me {
-  return isSignedIn(body) && typeof body.user.role === 'string';
+  return hasUser(body) && typeof body.user.role === 'string';
 }
 
-function isSignedIn(body: Body): body is Body & SignedIn {
+function hasUser(body: Body): body is Body & UserAnswer {
   return typeof body['user'] === 'object' && body['user'] !== null;
 }
 
-function isSetup(body: Body): body is Body & SetupNeeded {
+function isLoggedIn(body: Body): body is Body & LoggedIn {
+  return hasUser(body);
+}
+
+function isSetup(body: Body): body is Body & SetupState {
   return typeof body['needed'] === 'boolean';
 }
 
-function isLook(body: Body): body is Body & InviteLook {
+function isInvitation(body: Body): body is Body & Invitation {
   return typeof body['email'] === 'string' && typeof body['role'] === 'string';
 }
 
-function isForm(body: Body): body is Body & AccessForm {
+function isStamp(body: Body): body is Body & FormStamp {
   return typeof body['client_ts'] === 'string';
 }
 
-function isReceived(body: Body): body is Body & AccessReceived {
+function isReceived(body: Body): body is Body & Received {
   return typeof body['status'] === 'string';
 }

@@ -1,4 +1,13 @@
-import type { ApiToken, CreatedToken, Scope, Session, Slice } from './accounts';
+import type {
+  ApiToken,
+  Ended,
+  MadeToken,
+  NewToken,
+  PasswordChange,
+  Scope,
+  Session,
+  Slice,
+} from './accounts';
 import { change, read, write, type Answer, type Body } from './client';
 import { isSlice, listPath } from './list';
 
@@ -10,7 +19,7 @@ export function endSession(id: string): Promise<Answer<null>> {
   return change('DELETE', `/api/account/sessions/${encodeURIComponent(id)}`);
 }
 
-export function endOtherSessions(): Promise<Answer<{ ended: number }>> {
+export function endOtherSessions(): Promise<Answer<Ended>> {
   return write('DELETE', '/api/account/sessions', undefined, isEnded);
 }
 
@@ -23,8 +32,8 @@ export function createToken(
   name: string,
   scope: Scope,
   days: number | null,
-): Promise<Answer<CreatedToken>> {
-  const body = { name, scope, expires_in_days: days };
+): Promise<Answer<MadeToken>> {
+  const body = { name, scope, expires_in_days: days } satisfies NewToken;
   return write('POST', '/api/account/tokens', body, isCreated);
 }
 
@@ -33,14 +42,14 @@ export function revokeToken(id: string): Promise<Answer<null>> {
 }
 
 export function changePassword(current: string, next: string): Promise<Answer<null>> {
-  const body = { current_password: current, new_password: next };
+  const body = { current_password: current, new_password: next } satisfies PasswordChange;
   return change('POST', '/api/account/password', body);
 }
 
-function isEnded(body: Body): body is Body & { ended: number } {
+function isEnded(body: Body): body is Body & Ended {
   return typeof body['ended'] === 'number';
 }
 
-function isCreated(body: Body): body is Body & CreatedToken {
+function isCreated(body: Body): body is Body & MadeToken {
   return typeof body['token'] === 'string' && typeof body['item'] === 'object';
 }

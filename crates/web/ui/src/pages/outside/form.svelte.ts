@@ -1,4 +1,5 @@
-import { readAccessForm, requestAccess, type AccessAsk } from '../../lib/api/entry';
+import type { AccessForm } from '../../lib/api/accounts';
+import { readAccessForm, requestAccess } from '../../lib/api/entry';
 import type { Failure } from '../../lib/api/client';
 import { holdBack, isStale } from '../../lib/form-age';
 import { pause } from '../../lib/wait';
@@ -17,14 +18,14 @@ export class SignedForm {
   }
 
   /** Sends it, and says why it was refused; null when it was received. */
-  async send(asked: Omit<AccessAsk, 'client_ts'>): Promise<Failure | null> {
+  async send(asked: Omit<AccessForm, 'client_ts'>): Promise<Failure | null> {
     const failure = await this.#post(asked);
     // The server was restarted or the laptop slept: a new form does what the old one could not.
     if (failure?.code === 'form_expired') return this.#post(asked);
     return failure;
   }
 
-  async #post(asked: Omit<AccessAsk, 'client_ts'>): Promise<Failure | null> {
+  async #post(asked: Omit<AccessForm, 'client_ts'>): Promise<Failure | null> {
     if (this.#stamp === null) {
       const missing = await this.#load();
       if (missing !== null) return missing;
