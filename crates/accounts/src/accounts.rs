@@ -12,9 +12,10 @@ use crate::cache::SessionCache;
 use crate::email::Email;
 use crate::error::AccountsError;
 use crate::limits::SlidingLimits;
-use crate::model::{By, Role};
+use crate::model::{By, Caller, Means, Role, UserStatus};
 use crate::password::{HashingFailed, HashingLimits, PasswordGate};
 use crate::record::audit::{self, Deed};
+use crate::record::{sessions, tokens, users};
 use crate::seen::{Seen, SeenQueue};
 use crate::token::Pepper;
 
@@ -135,6 +136,51 @@ impl Accounts {
                 work(tx).await
             })
             .await
+    }
+
+    /// The same for a caller, of whom it is made sure inside the transaction that the session or token
+    /// is alive and the role still `least`: a request may take its time between the look-up and this.
+    pub(crate) async fn change_as<T, F>(
+        &self,
+        caller: &Caller,
+        least: Role,
+        work: F,
+    ) -> Result<T, AccountsError>
+    where
+        F: AsyncFnOnce(&mut Tx) -> Result<T, AccountsError>,
+    {
+        self.change(async |tx| {
+            users::alone(tx).await?;
+            self.confirm(tx, caller, least).await?;
+            work(tx).await
+        })
+        .await
+    }
+
+    /// Makes sure that the caller may still do what needs the role `least`, and that this stays so
+    /// until the end of the transaction.
+    ///
+    /// # Errors
+    /// [`AccountsError::NotSignedIn`], [`AccountsError::NotAllowed`], or the database's.
+    pub async fn confirm(
+        &self,
+        tx: &mut Tx,
+        caller: &Caller,
+        least: Role,
+    ) -> Result<(), AccountsError> {
+        let user = caller.user.id;
+        let Some((role, UserStatus::Active)) = users::lock(tx, user).await? else {
+            return Err(AccountsError::NotSignedIn);
+        };
+        let is_alive = match caller.means {
+            Means::Session { id, .. } => sessions::is_alive(tx, id, user, self.now()).await?,
+            Means::Token { id, .. } => tokens::is_alive(tx, id, user, self.now()).await?,
+        };
+        match is_alive {
+            false => Err(AccountsError::NotSignedIn),
+            true if role < least => Err(AccountsError::NotAllowed),
+            true => Ok(()),
+        }
     }
 
     pub(crate) async fn audit(

@@ -84,6 +84,11 @@ pub(crate) fn is_seen_due(last: Option<Timestamp>, now: Timestamp) -> bool {
     last.is_none_or(|last| now.since(last) >= SEEN_EVERY)
 }
 
+/// [`SEEN_EVERY`] in milliseconds, as statements take it.
+pub(crate) fn seen_every() -> i64 {
+    i64::try_from(SEEN_EVERY.as_millis()).unwrap_or(i64::MAX)
+}
+
 /// Whether a change takes an active admin away.
 pub(crate) fn loses_admin(before: (Role, UserStatus), after: (Role, UserStatus)) -> bool {
     let is_admin = |state| state == (Role::Admin, UserStatus::Active);

@@ -8,14 +8,14 @@ use tokio_util::sync::CancellationToken;
 use crate::accounts::Accounts;
 use crate::model::{INVITE_TIME, SETUP_TIME};
 use crate::record::cleanup::{
-    self, AUDIT, BUCKETS, Broom, INVITES, PORTION, SESSIONS, SETUP_LINKS, TOKENS, WINDOWS,
+    self, AUDIT, BUCKETS, Broom, INVITES, PORTION, REQUESTS, SESSIONS, SETUP_LINKS, TOKENS, WINDOWS,
 };
 use crate::seen::{self, SeenQueue};
 
 /// How often is cleaned up.
 const CLEAN_EVERY: Duration = Duration::from_mins(10);
 /// Portions that one round removes of each kind; the rest waits for the next.
-const PORTIONS: u32 = 20;
+const PORTIONS: u32 = 200;
 /// How long counts are kept.
 const BUCKETS_KEPT: Duration = Duration::from_hours(14 * 24);
 /// How long a window is kept after its last request; it must be longer than any window.
@@ -23,7 +23,7 @@ const WINDOWS_KEPT: Duration = Duration::from_hours(24);
 /// How long ended tokens and invites are still shown.
 const ENDED_KEPT: Duration = Duration::from_hours(30 * 24);
 
-/// Runs until `stop`. `audit_kept` is how long the audit log goes back.
+/// Runs until `stop`. `audit_kept` is how long the audit log and requests for access go back.
 pub async fn run(
     accounts: Accounts,
     mut queue: SeenQueue,
@@ -61,6 +61,7 @@ impl Accounts {
             (&SETUP_LINKS, SETUP_TIME),
             (&BUCKETS, BUCKETS_KEPT),
             (&WINDOWS, WINDOWS_KEPT),
+            (&REQUESTS, audit_kept),
             (&AUDIT, audit_kept),
         ] {
             removed += self.sweep(broom, before(now, kept), PORTIONS).await;

@@ -25,6 +25,12 @@ pub enum AccountsError {
         /// What is wrong and what to do.
         reason: String,
     },
+    /// The session or token that the call came with has ended meanwhile.
+    #[error("the session or token has ended; sign in again")]
+    NotSignedIn,
+    /// The caller may not do this any more.
+    #[error("this is for another role than the caller now has; ask an admin")]
+    NotAllowed,
     /// An unknown account or a wrong password.
     #[error("the e-mail address or the password is wrong; check both")]
     InvalidCredentials,

@@ -1,5 +1,7 @@
 //! Invites: an admin makes one, whoever has its link becomes a user.
 
+use std::fmt;
+
 use mainstay_base::{Id, Timestamp};
 use serde_json::json;
 
@@ -31,7 +33,6 @@ pub struct InviteAsk {
 }
 
 /// An invite that was made.
-#[derive(Debug)]
 pub struct Invited {
     /// The invite.
     pub invite: Invite,
@@ -39,6 +40,13 @@ pub struct Invited {
     pub link: String,
     /// Whether it is also on its way by mail.
     pub mailed: bool,
+}
+
+impl fmt::Debug for Invited {
+    /// The link is for the invited alone.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Invited").field("invite", &self.invite).finish_non_exhaustive()
+    }
 }
 
 impl Accounts {
@@ -68,7 +76,7 @@ impl Accounts {
             expires_at,
         };
         let by = By::caller(admin.clone(), source);
-        self.write_invite(&new, &by).await?;
+        self.write_invite(admin, &new, &by).await?;
         INVITE_CREATED.tell(Some(&id));
         let link = format!("{site}/invite#{}", token.reveal());
         let mailed = self.shared.post.invite(&ask.email, ask.role, &link);
@@ -84,17 +92,24 @@ impl Accounts {
         Ok(Invited { invite, link, mailed })
     }
 
-    async fn write_invite(&self, new: &NewInvite<'_>, by: &By) -> Result<(), AccountsError> {
-        self.change(async |tx| {
+    async fn write_invite(
+        &self,
+        admin: &Caller,
+        new: &NewInvite<'_>,
+        by: &By,
+    ) -> Result<(), AccountsError> {
+        self.change_as(admin, Role::Admin, async |tx| {
             if users::find_by_email(tx, &new.email.parse()?).await?.is_some() {
                 return Err(AccountsError::UserExists);
             }
-            if let Some(request) = new.access_request_id {
-                let status = RequestStatus::Approved;
-                let by = new.created_by;
-                if !access_requests::handle(tx, request, status, by, new.now).await? {
-                    return Err(AccountsError::NotFound);
+            if let Some(id) = new.access_request_id {
+                let request = access_requests::find(tx, id).await?;
+                let request = request.ok_or(AccountsError::NotFound)?;
+                if request.email != new.email {
+                    return Err(another_address());
                 }
+                let approved = RequestStatus::Approved;
+                access_requests::handle(tx, id, approved, new.created_by, new.now).await?;
             }
             let replaced = invites::revoke_for_email(tx, new.email, new.now).await?;
             invites::insert(tx, new).await?;
@@ -128,7 +143,7 @@ impl Accounts {
         source: Source,
     ) -> Result<(), AccountsError> {
         let now = self.now();
-        self.change(async |tx| {
+        self.change_as(admin, Role::Admin, async |tx| {
             let invite = invites::find(tx, id, now).await?.ok_or(AccountsError::NotFound)?;
             if !invites::revoke(tx, id, now).await? {
                 return Err(AccountsError::InviteNotPending);
@@ -215,6 +230,11 @@ impl Accounts {
         })
         .await
     }
+}
+
+fn another_address() -> AccountsError {
+    let reason = "that of a request of another e-mail address; invite the one who asked";
+    AccountsError::InvalidText { field: "access_request_id", reason: reason.to_owned() }
 }
 
 fn ending(invite: Option<&Invite>) -> Ending {

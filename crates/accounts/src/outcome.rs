@@ -1,6 +1,10 @@
 //! How the flows of accounts end: one log line and one count for each, by stable words.
 
+use std::fmt::Display;
+use std::net::IpAddr;
+
 use metrics::{counter, describe_counter};
+use tracing::field::display;
 
 const OUTCOMES: &str = "mainstay_account_outcomes_total";
 
@@ -68,11 +72,16 @@ endings! {
 impl Ending {
     /// Tells the log and the metrics. `about` is the id of what it is about; never a secret, never
     /// an e-mail address.
-    pub(crate) fn tell(self, about: Option<&dyn std::fmt::Display>) {
+    pub(crate) fn tell(self, about: Option<&dyn Display>) {
+        self.tell_from(about, None);
+    }
+
+    /// The same with the client's address: whoever guesses or floods must be findable.
+    pub(crate) fn tell_from(self, about: Option<&dyn Display>, address: Option<IpAddr>) {
         let Self { event, outcome, reason } = self;
         counter!(OUTCOMES, "event" => event, "outcome" => outcome, "reason" => reason).increment(1);
-        let about = about.map(tracing::field::display);
-        tracing::info!(event, outcome, reason, about, "account");
+        let (about, address) = (about.map(display), address.map(display));
+        tracing::info!(event, outcome, reason, about, address, "account");
     }
 }
 

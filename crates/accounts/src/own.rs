@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::accounts::Accounts;
 use crate::error::AccountsError;
-use crate::model::{By, Caller, MAX_TOKENS, Means, PageAsk, Part, Scope, Source};
+use crate::model::{By, Caller, MAX_TOKENS, Means, PageAsk, Part, Role, Scope, Source};
 use crate::outcome::{
     PASSWORD_CHANGED, PASSWORD_INVALID, SESSION_REVOKED, TOKEN_CREATED, TOKEN_REVOKED,
 };
@@ -52,7 +52,7 @@ impl Accounts {
         id: Id,
         source: Source,
     ) -> Result<(), AccountsError> {
-        self.change(async |tx| {
+        self.change_as(caller, Role::Viewer, async |tx| {
             if !sessions::end_one(tx, id, caller.user.id).await? {
                 return Err(AccountsError::NotFound);
             }
@@ -75,18 +75,22 @@ impl Accounts {
     ) -> Result<u64, AccountsError> {
         let user = caller.user.id;
         let ended = self
-            .change(async |tx| {
+            .change_as(caller, Role::Viewer, async |tx| {
                 let ended = match caller.means {
                     Means::Session { id, .. } => sessions::end_others(tx, user, id).await?,
                     Means::Token { .. } => sessions::end_all_of(tx, user).await?,
                 };
-                let by = By::caller(caller.clone(), source);
-                let detail = json!({"ended": ended});
-                self.audit(tx, &by, "session.end_others", ("user", Some(user)), detail).await?;
+                if ended > 0 {
+                    let by = By::caller(caller.clone(), source);
+                    let detail = json!({"ended": ended});
+                    self.audit(tx, &by, "session.end_others", ("user", Some(user)), detail).await?;
+                }
                 Ok(ended)
             })
             .await?;
-        SESSION_REVOKED.tell(Some(&user));
+        if ended > 0 {
+            SESSION_REVOKED.tell(Some(&user));
+        }
         Ok(ended)
     }
 
@@ -106,8 +110,8 @@ impl Accounts {
         let user = &caller.user;
         let kept = users::by_email(self.db(), &user.email).await?;
         let hash = kept.map(|kept| kept.password_hash);
-        let counted = self.counted(Some(&user.email), source.address);
-        self.count_attempt(&counted).await?;
+        let counted = self.counted_password_change(user.id);
+        self.count_attempt(&counted, source.address).await?;
         let new_hash = match self.checked_hash(current, hash.clone(), new).await {
             Ok(Some(new_hash)) => new_hash,
             Ok(None) => {
@@ -119,7 +123,7 @@ impl Accounts {
                 return Err(error);
             }
         };
-        self.change(async |tx| {
+        self.change_as(caller, Role::Viewer, async |tx| {
             take_back(tx, &counted).await?;
             let fresh = users::find(tx, user.id).await?;
             if fresh.map(|fresh| fresh.password_hash) != hash {
@@ -181,7 +185,7 @@ impl Accounts {
             last_used_at: None,
         };
         let (user, hash) = (caller.user.id, token.hash(&self.shared.pepper));
-        self.change(async |tx| {
+        self.change_as(caller, Role::Viewer, async |tx| {
             if tokens::count(tx, user).await? >= MAX_TOKENS {
                 return Err(AccountsError::TooManyTokens);
             }
@@ -205,7 +209,7 @@ impl Accounts {
         id: Id,
         source: Source,
     ) -> Result<(), AccountsError> {
-        self.change(async |tx| {
+        self.change_as(caller, Role::Viewer, async |tx| {
             if !tokens::revoke(tx, id, caller.user.id).await? {
                 return Err(AccountsError::NotFound);
             }

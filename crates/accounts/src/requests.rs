@@ -15,7 +15,7 @@ use crate::accounts::Accounts;
 use crate::decide::{DUPLICATE_TIME, FormAge, counted_address, form_age, span_rest, span_start};
 use crate::email::Email;
 use crate::error::AccountsError;
-use crate::model::{By, Caller, PageAsk, Part, RequestStatus, Source};
+use crate::model::{By, Caller, PageAsk, Part, RequestStatus, Role, Source};
 use crate::outcome::{
     Ending, REQUEST_CREATED, REQUEST_DUPLICATE, REQUEST_FORM, REQUEST_HONEYPOT,
     REQUEST_INVALID_EMAIL, REQUEST_LIMITED_ADDRESS, REQUEST_LIMITED_EMAIL, REQUEST_TIME_GATE,
@@ -108,17 +108,25 @@ impl Accounts {
                 return Ok(());
             }
         };
-        let id = self.next_id();
-        let ending =
-            self.change(async |tx| self.take_request(tx, id, &checked, &source).await).await?;
-        ending.tell((ending == REQUEST_CREATED).then_some(&id as _));
+        let (id, from) = (self.next_id(), source.address);
+        let ending = match self.is_limited(&checked.email, &source).await? {
+            Some(ending) => ending,
+            None => {
+                let taking = async |tx: &mut Tx| self.take_request(tx, id, &checked, &source).await;
+                self.db().write(taking).await?
+            }
+        };
+        ending.tell_from((ending == REQUEST_CREATED).then_some(&id as _), from);
         match ending {
             REQUEST_LIMITED_ADDRESS | REQUEST_LIMITED_EMAIL => {
                 Err(AccountsError::RateLimited { retry_after: span_rest(self.now(), REQUEST_SPAN) })
             }
             REQUEST_CREATED => {
-                let admins = users::admins(self.db(), MAX_TOLD).await?;
-                self.shared.post.access_request(&admins, &checked.email);
+                // The request is in; that nobody could be told of it is not its sender's concern.
+                match users::admins(self.db(), MAX_TOLD).await {
+                    Ok(admins) => self.shared.post.access_request(&admins, &checked.email),
+                    Err(error) => tracing::warn!(%error, "the admins were not told of a request"),
+                }
                 Ok(())
             }
             _ => Ok(()),
@@ -127,10 +135,6 @@ impl Accounts {
 
     fn look_at(&self, form: &FilledForm) -> Result<Look, AccountsError> {
         let email: Email = form.email.parse().inspect_err(|_| REQUEST_INVALID_EMAIL.tell(None))?;
-        let some = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
-        let name = some(&form.name).map(|text| plain("name", &text)).transpose()?;
-        let company = some(&form.company).map(|text| plain("company", &text)).transpose()?;
-        let note = some(&form.note).map(|text| lines("note", &text)).transpose()?;
         if form.website.as_ref().is_some_and(|website| !website.is_empty()) {
             return Ok(Look::Dropped(REQUEST_HONEYPOT));
         }
@@ -142,11 +146,28 @@ impl Accounts {
             }
             Some((_, FormAge::TooYoung)) => Ok(Look::Dropped(REQUEST_TIME_GATE)),
             Some((loaded_at, FormAge::Fine)) => {
-                let stamp = form.client_ts.clone();
-                let checked = Checked { email, name, company, note, loaded_at, stamp };
-                Ok(Look::Fine(Box::new(checked)))
+                Ok(Look::Fine(Box::new(checked(form, email, loaded_at)?)))
             }
         }
+    }
+
+    /// Whether the counts are full already: then a request costs no write.
+    async fn is_limited(
+        &self,
+        email: &Email,
+        source: &Source,
+    ) -> Result<Option<Ending>, AccountsError> {
+        let start = span_start(self.now(), REQUEST_SPAN);
+        if let Some(subject) = source.address.map(|address| self.address_subject(address)) {
+            let bucket = Bucket { scope: ADDRESS_SCOPE, subject_hash: &subject, start };
+            if buckets::count(self.db(), bucket).await? >= REQUESTS_PER_ADDRESS {
+                return Ok(Some(REQUEST_LIMITED_ADDRESS));
+            }
+        }
+        let subject = self.email_subject(email);
+        let bucket = Bucket { scope: EMAIL_SCOPE, subject_hash: &subject, start };
+        let is_full = buckets::count(self.db(), bucket).await? >= REQUESTS_PER_EMAIL;
+        Ok(is_full.then_some(REQUEST_LIMITED_EMAIL))
     }
 
     fn read_stamp(&self, text: &str) -> Option<Timestamp> {
@@ -172,7 +193,7 @@ impl Accounts {
                 return Ok(REQUEST_LIMITED_ADDRESS);
             }
         }
-        let subject = pepper.keyed("access-email", email.as_bytes());
+        let subject = self.email_subject(&form.email);
         let bucket = Bucket { scope: EMAIL_SCOPE, subject_hash: &subject, start };
         if buckets::add(tx, bucket).await? > REQUESTS_PER_EMAIL {
             return Ok(REQUEST_LIMITED_EMAIL);
@@ -221,6 +242,10 @@ impl Accounts {
         self.shared.pepper.keyed("access-address", counted_address(address).as_bytes())
     }
 
+    fn email_subject(&self, email: &Email) -> String {
+        self.shared.pepper.keyed("access-email", email.as_str().as_bytes())
+    }
+
     async fn clean_now_and_then(&self) {
         let asked = self.shared.asked.fetch_add(1, Ordering::Relaxed) + 1;
         if asked.is_multiple_of(CLEAN_EVERY) {
@@ -251,7 +276,7 @@ impl Accounts {
         status: RequestStatus,
         source: Source,
     ) -> Result<AccessRequest, AccountsError> {
-        self.change(async |tx| {
+        self.change_as(admin, Role::Admin, async |tx| {
             let before = access_requests::find(tx, id).await?.ok_or(AccountsError::NotFound)?;
             access_requests::handle(tx, id, status, admin.user.id, self.now()).await?;
             let by = By::caller(admin.clone(), source);
@@ -262,4 +287,21 @@ impl Accounts {
         })
         .await
     }
+}
+
+/// What is left to look at once it is clear that a person sent it.
+fn checked(
+    form: &FilledForm,
+    email: Email,
+    loaded_at: Timestamp,
+) -> Result<Checked, AccountsError> {
+    let some = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
+    Ok(Checked {
+        email,
+        name: some(&form.name).map(|text| plain("name", &text)).transpose()?,
+        company: some(&form.company).map(|text| plain("company", &text)).transpose()?,
+        note: some(&form.note).map(|text| lines("note", &text)).transpose()?,
+        loaded_at,
+        stamp: form.client_ts.clone(),
+    })
 }

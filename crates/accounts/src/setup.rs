@@ -10,7 +10,7 @@ use crate::model::{By, Identity, Role, SETUP_TIME, Source, UserStatus};
 use crate::outcome::{SETUP_CREATED, SETUP_DONE, SETUP_EXPIRED, SETUP_UNKNOWN};
 use crate::password::Password;
 use crate::record::{buckets, invites, pepper, sessions, setup_links, tokens, users};
-use crate::sign_in::{ACCOUNT_SCOPE, SignedIn};
+use crate::sign_in::{ACCOUNT_SCOPE, ADDRESS_SCOPE, SignedIn};
 use crate::token::{Kind, Token};
 
 /// What became of an asked-for admin.
@@ -156,8 +156,9 @@ impl Accounts {
         .await
     }
 
-    /// Brings a user back as an active admin with a new password: its sessions end, and its failed
-    /// attempts are forgotten.
+    /// Brings a user back as an active admin with a new password. Whoever had a hand in the account
+    /// loses it: its sessions and API tokens end and its pending invites are revoked. Failed attempts
+    /// are forgotten, those of addresses too.
     ///
     /// # Errors
     /// [`AccountsError::NotFound`], [`AccountsError::WeakPassword`], or the database's.
@@ -167,12 +168,18 @@ impl Accounts {
         }
         let password_hash = self.shared.gate.hash(Password::new(password)?).await?;
         self.change(async |tx| {
+            users::alone(tx).await?;
             let kept = users::find_by_email(tx, &email).await?.ok_or(AccountsError::NotFound)?;
             let id = kept.user.id;
+            users::lock(tx, id).await?;
             users::change(tx, id, Role::Admin, UserStatus::Active).await?;
             users::set_password(tx, id, &password_hash).await?;
             sessions::end_all_of(tx, id).await?;
+            tokens::revoke_all_of(tx, id).await?;
+            invites::revoke_of_admin(tx, id, self.now()).await?;
             buckets::clear(tx, ACCOUNT_SCOPE, &self.account_subject(&email)).await?;
+            // Which address was closed is not known here, and all of them are only counts.
+            buckets::clear_scope(tx, ADDRESS_SCOPE).await?;
             let detail = json!({"role": {"from": kept.user.role, "to": "admin"}});
             self.audit(tx, &By::cli(), "user.recover", ("user", Some(id)), detail).await
         })

@@ -1,5 +1,6 @@
 //! Signing in and out.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use crate::email::Email;
 use crate::error::AccountsError;
 use crate::model::{Actor, By, Caller, Identity, Means, SESSION_TIME, Source};
 use crate::outcome::{
-    LOGIN_ACCEPTED, LOGIN_BUSY, LOGIN_DISABLED, LOGIN_INVALID, LOGIN_THROTTLED_ACCOUNT,
+    Ending, LOGIN_ACCEPTED, LOGIN_BUSY, LOGIN_DISABLED, LOGIN_INVALID, LOGIN_THROTTLED_ACCOUNT,
     LOGIN_THROTTLED_ADDRESS, LOGOUT,
 };
 use crate::password::Password;
@@ -30,7 +31,7 @@ pub const ATTEMPTS_PER_ACCOUNT: i64 = 10;
 pub const ATTEMPTS_PER_ADDRESS: i64 = 100;
 
 pub(crate) const ACCOUNT_SCOPE: &str = "login_account";
-const ADDRESS_SCOPE: &str = "login_address";
+pub(crate) const ADDRESS_SCOPE: &str = "login_address";
 
 /// A user who has just signed in.
 #[derive(Debug)]
@@ -42,7 +43,6 @@ pub struct SignedIn {
 }
 
 /// An attempt to sign in.
-#[derive(Debug)]
 pub struct Attempt<'a> {
     /// The e-mail address, as it was given.
     pub email: &'a str,
@@ -52,6 +52,12 @@ pub struct Attempt<'a> {
     pub replaces: Option<&'a str>,
     /// Where it came from.
     pub source: Source,
+}
+
+impl fmt::Debug for Attempt<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Attempt").field("source", &self.source).finish_non_exhaustive()
+    }
 }
 
 /// The counts that an attempt adds to.
@@ -85,7 +91,8 @@ impl Accounts {
     pub async fn sign_in(&self, attempt: Attempt<'_>) -> Result<SignedIn, AccountsError> {
         let email: Option<Email> = attempt.email.parse().ok();
         let counted = self.counted(email.as_ref(), attempt.source.address);
-        self.count_attempt(&counted).await?;
+        self.count_attempt(&counted, attempt.source.address).await?;
+        let from = attempt.source.address;
         let kept = match &email {
             Some(email) => users::by_email(self.db(), email).await?,
             None => None,
@@ -95,11 +102,11 @@ impl Accounts {
         match (self.shared.gate.is_right(given, hash).await, kept) {
             (Ok(true), Some(kept)) => self.admit(&kept, &counted, attempt).await,
             (Ok(_), kept) => {
-                LOGIN_INVALID.tell(kept.as_ref().map(|kept| &kept.user.id as _));
+                LOGIN_INVALID.tell_from(kept.as_ref().map(|kept| &kept.user.id as _), from);
                 Err(AccountsError::InvalidCredentials)
             }
             (Err(error), _) => {
-                LOGIN_BUSY.tell(None);
+                LOGIN_BUSY.tell_from(None, from);
                 self.take_back(&counted).await?;
                 Err(error.into())
             }
@@ -167,38 +174,39 @@ impl Accounts {
         }
     }
 
-    pub(crate) async fn count_attempt(&self, counted: &Counted) -> Result<(), AccountsError> {
+    pub(crate) async fn count_attempt(
+        &self,
+        counted: &Counted,
+        from: Option<IpAddr>,
+    ) -> Result<(), AccountsError> {
         // Read first: once the limit is reached, an attempt costs no write.
         if buckets::count(self.db(), counted.account()).await? >= ATTEMPTS_PER_ACCOUNT {
-            return Err(self.throttled(LOGIN_THROTTLED_ACCOUNT));
+            return Err(self.throttled(LOGIN_THROTTLED_ACCOUNT, from));
         }
         if let Some(bucket) = counted.address()
             && buckets::count(self.db(), bucket).await? >= ATTEMPTS_PER_ADDRESS
         {
-            return Err(self.throttled(LOGIN_THROTTLED_ADDRESS));
+            return Err(self.throttled(LOGIN_THROTTLED_ADDRESS, from));
         }
-        let (account, address) = self
-            .db()
+        // What is refused is rolled back: it was no attempt, and many at once who all know their
+        // password must not close their account.
+        self.db()
             .write(async |tx| {
-                let account = buckets::add(tx, counted.account()).await?;
-                let address = match counted.address() {
-                    Some(bucket) => buckets::add(tx, bucket).await?,
-                    None => 0,
-                };
-                Ok::<_, AccountsError>((account, address))
+                if buckets::add(tx, counted.account()).await? > ATTEMPTS_PER_ACCOUNT {
+                    return Err(self.throttled(LOGIN_THROTTLED_ACCOUNT, from));
+                }
+                match counted.address() {
+                    Some(bucket) if buckets::add(tx, bucket).await? > ATTEMPTS_PER_ADDRESS => {
+                        Err(self.throttled(LOGIN_THROTTLED_ADDRESS, from))
+                    }
+                    _ => Ok(()),
+                }
             })
-            .await?;
-        if account > ATTEMPTS_PER_ACCOUNT {
-            return Err(self.throttled(LOGIN_THROTTLED_ACCOUNT));
-        }
-        if address > ATTEMPTS_PER_ADDRESS {
-            return Err(self.throttled(LOGIN_THROTTLED_ADDRESS));
-        }
-        Ok(())
+            .await
     }
 
-    fn throttled(&self, ending: crate::outcome::Ending) -> AccountsError {
-        ending.tell(None);
+    fn throttled(&self, ending: Ending, from: Option<IpAddr>) -> AccountsError {
+        ending.tell_from(None, from);
         AccountsError::TooManyAttempts { retry_after: span_rest(self.now(), ATTEMPT_SPAN) }
     }
 
@@ -213,11 +221,13 @@ impl Accounts {
         counted: &Counted,
         attempt: Attempt<'_>,
     ) -> Result<SignedIn, AccountsError> {
-        let id = kept.user.id;
+        let (id, from) = (kept.user.id, attempt.source.address);
         let admitted = self
             .change(async |tx| {
                 take_back(tx, counted).await?;
-                // Hashing took its time: the account may have been changed meanwhile.
+                // Hashing took its time: the account may have been changed meanwhile, and must not be
+                // until the session is there.
+                users::lock(tx, id).await?;
                 let fresh = users::find(tx, id).await?;
                 let Some(fresh) = fresh.filter(|now| now.password_hash == kept.password_hash)
                 else {
@@ -233,11 +243,21 @@ impl Accounts {
             })
             .await?;
         match &admitted {
-            Ok(_) => LOGIN_ACCEPTED.tell(Some(&id)),
-            Err(AccountsError::UserDisabled) => LOGIN_DISABLED.tell(Some(&id)),
-            Err(_) => LOGIN_INVALID.tell(Some(&id)),
+            Ok(_) => LOGIN_ACCEPTED.tell_from(Some(&id), from),
+            Err(AccountsError::UserDisabled) => LOGIN_DISABLED.tell_from(Some(&id), from),
+            Err(_) => LOGIN_INVALID.tell_from(Some(&id), from),
         }
         admitted
+    }
+
+    /// The counts of a signed-in user who changes the password: of their own, so that a stranger who
+    /// fails to sign in does not keep them from it.
+    pub(crate) fn counted_password_change(&self, user: Id) -> Counted {
+        Counted {
+            account: self.shared.pepper.keyed("password-change", user.to_string().as_bytes()),
+            address: None,
+            start: span_start(self.now(), ATTEMPT_SPAN),
+        }
     }
 
     async fn end_replaced(&self, tx: &mut Tx, text: Option<&str>) -> Result<(), AccountsError> {

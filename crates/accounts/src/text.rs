@@ -33,9 +33,14 @@ pub(crate) fn lines<const MAX: usize>(
     Ok(text)
 }
 
-/// Control characters, and those that turn the direction of the text after them.
+/// Control characters, those that turn the direction of the text after them, and those that nobody
+/// sees. The joiners stay: some languages write with them.
 fn is_hidden(character: char) -> bool {
     character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+        )
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         || matches!(character, '\u{2028}' | '\u{2029}')
 }
@@ -47,7 +52,7 @@ mod tests {
     #[test]
     fn a_plain_text_is_one_line_that_reads_as_it_stands() {
         assert_eq!(plain::<20>("name", "  Zoë O'Hara ").unwrap().as_str(), "Zoë O'Hara");
-        for raw in ["a\r\nBcc: x", "a\nb", "a\u{202e}b", "a\u{7}b", "a\u{2028}b", ""] {
+        for raw in ["a\r\nBcc: x", "a\nb", "a\u{202e}b", "a\u{7}b", "a\u{2028}b", "\u{200b}", ""] {
             let refused = plain::<20>("name", raw);
             assert!(
                 matches!(refused, Err(AccountsError::InvalidText { field: "name", .. })),

@@ -83,6 +83,10 @@ pub(crate) const TABLE: &[Entry] = &[
 /// Whoever takes over an admin's browser can't flood the world with mail.
 static INVITES: Limit = Limit { name: "create_invite", count: 30, window: Duration::from_secs(60) };
 
+/// Each change is a line of the audit log: nobody fills it faster than it is cleaned up.
+static CHANGES: Limit =
+    Limit { name: "change_account", count: 300, window: Duration::from_secs(60) };
+
 const METRICS: Needs = Needs {
     hint: " The metrics are open to everyone when metrics.public (MAINSTAY_METRICS_PUBLIC=true) is \
            set.",
@@ -101,7 +105,8 @@ pub(crate) const fn reads(path: &'static str, role: Role) -> Entry {
 
 /// Changes something that only a person may, so no token will do.
 const fn by_people(method: &'static str, path: &'static str, role: Role) -> Entry {
-    Entry { method, path, who: Who::SignedIn(Needs::new(role, None)) }
+    let needs = Needs { limit: Some(&CHANGES), ..Needs::new(role, None) };
+    Entry { method, path, who: Who::SignedIn(needs) }
 }
 
 impl Entry {

@@ -8,6 +8,8 @@ use crate::error::Error;
 
 /// Its name.
 const NAME: &str = "session";
+/// Values of it that signing out looks at.
+const MOST: usize = 8;
 
 /// What a request carries under the cookie's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,13 @@ pub(crate) fn find(headers: &HeaderMap) -> SessionCookie<'_> {
         }
     }
     found
+}
+
+/// Every value that a request carries under the cookie's name, for signing out of all of them.
+pub(crate) fn every(headers: &HeaderMap) -> Vec<&str> {
+    let lines = headers.get_all(header::COOKIE).iter();
+    let pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+    pairs.filter_map(value).filter_map(|value| std::str::from_utf8(value).ok()).take(MOST).collect()
 }
 
 /// The value, when the pair has the cookie's name.

@@ -12,6 +12,8 @@ impl From<AccountsError> for Error {
             Refused::InvalidEmail(_) => Code::InvalidEmail,
             Refused::WeakPassword(_) => Code::WeakPassword,
             Refused::InvalidText { .. } => Code::InvalidBody,
+            Refused::NotSignedIn => Code::Unauthenticated,
+            Refused::NotAllowed => Code::Forbidden,
             Refused::InvalidCredentials => Code::InvalidCredentials,
             Refused::UserDisabled => Code::UserDisabled,
             Refused::TooManyAttempts { .. } => Code::TooManyAttempts,

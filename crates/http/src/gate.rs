@@ -16,7 +16,7 @@ use crate::surface::Site;
 
 /// Asked by machines at short and steady intervals. Whoever can be kept from seeing that Mainstay is
 /// alive would restart it.
-const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
+const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 
 /// What is known of the site, as far as requests are judged by it.
 pub(crate) struct Gate {

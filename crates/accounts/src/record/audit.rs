@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{below, one_more};
 use crate::error::AccountsError;
-use crate::model::{Actor, By, Means, PageAsk, Part};
+use crate::model::{Actor, By, Caller, Means, PageAsk, Part};
 
 /// One line of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -117,7 +117,13 @@ pub(crate) async fn write(
         }
     };
     let (target_kind, target_id) = deed.target;
-    let detail = deed.detail.to_string();
+    let mut detail = deed.detail;
+    if let (Actor::Caller(Caller { means: Means::Token { id, .. }, .. }), Some(detail)) =
+        (&deed.by.actor, detail.as_object_mut())
+    {
+        detail.insert("by_token".to_owned(), Value::String(id.to_string()));
+    }
+    let detail = detail.to_string();
     let address = deed.by.source.address.map(|address| address.to_string());
     let values = values![
         id,

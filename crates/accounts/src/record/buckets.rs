@@ -33,6 +33,8 @@ const CLEAR: Sql = Sql::same(
     "accounts.clear_buckets_of",
     "DELETE FROM rate_limit_buckets WHERE scope = $1 AND subject_hash = $2",
 );
+const CLEAR_SCOPE: Sql =
+    Sql::same("accounts.clear_buckets_of_scope", "DELETE FROM rate_limit_buckets WHERE scope = $1");
 const CLEAR_ALL: Sql = Sql::same("accounts.clear_buckets", "DELETE FROM rate_limit_buckets");
 
 pub(crate) async fn count(db: &Db, bucket: Bucket<'_>) -> Result<i64, StoreError> {
@@ -55,6 +57,10 @@ pub(crate) async fn take_back(tx: &mut Tx, bucket: Bucket<'_>) -> Result<(), Sto
 
 pub(crate) async fn clear(tx: &mut Tx, scope: &str, subject: &str) -> Result<(), StoreError> {
     tx.execute(&CLEAR, values![scope, subject]).await.map(drop)
+}
+
+pub(crate) async fn clear_scope(tx: &mut Tx, scope: &str) -> Result<(), StoreError> {
+    tx.execute(&CLEAR_SCOPE, values![scope]).await.map(drop)
 }
 
 pub(crate) async fn clear_all(tx: &mut Tx) -> Result<(), StoreError> {

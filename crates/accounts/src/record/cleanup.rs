@@ -69,6 +69,15 @@ pub(crate) const WINDOWS: Broom = Broom {
     ),
     postgres_only: true,
 };
+pub(crate) const REQUESTS: Broom = Broom {
+    what: "access_requests",
+    sql: Sql::same(
+        "accounts.clean_access_requests",
+        "DELETE FROM access_requests WHERE id IN
+           (SELECT id FROM access_requests WHERE created_at <= $1 LIMIT $2)",
+    ),
+    postgres_only: false,
+};
 pub(crate) const AUDIT: Broom = Broom {
     what: "audit_log",
     sql: Sql::same(

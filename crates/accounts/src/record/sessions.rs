@@ -3,6 +3,7 @@
 use mainstay_base::{Id, Timestamp};
 use mainstay_store::{Db, Row, Sql, StoreError, Tx, values};
 
+use crate::decide::seen_every;
 use crate::error::AccountsError;
 use crate::model::{Identity, MAX_SESSIONS, Source, UserStatus};
 
@@ -71,7 +72,11 @@ const END_ALL_OF: Sql =
 const END_ALL: Sql = Sql::same("accounts.end_all_sessions", "DELETE FROM sessions");
 const SEEN: Sql = Sql::same(
     "accounts.session_seen",
-    "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2",
+    "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at <= $2 - $3",
+);
+const ALIVE: Sql = Sql::same(
+    "accounts.session_is_alive",
+    "SELECT id FROM sessions WHERE id = $1 AND user_id = $2 AND expires_at > $3",
 );
 
 /// A session that is to be written.
@@ -158,5 +163,14 @@ pub(crate) async fn end_all(tx: &mut Tx) -> Result<u64, StoreError> {
 }
 
 pub(crate) async fn seen(tx: &mut Tx, id: Id, now: Timestamp) -> Result<(), StoreError> {
-    tx.execute(&SEEN, values![id, now]).await.map(drop)
+    tx.execute(&SEEN, values![id, now, seen_every()]).await.map(drop)
+}
+
+pub(crate) async fn is_alive(
+    tx: &mut Tx,
+    id: Id,
+    user_id: Id,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    Ok(tx.fetch_optional(&ALIVE, values![id, user_id, now]).await?.is_some())
 }

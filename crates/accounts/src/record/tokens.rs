@@ -6,6 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{above, one_more};
+use crate::decide::seen_every;
 use crate::error::AccountsError;
 use crate::model::{Identity, PageAsk, Part, Scope, UserStatus};
 
@@ -56,12 +57,9 @@ const INSERT: Sql = Sql::same(
     "INSERT INTO api_tokens (id, token_hash, user_id, name, prefix, scope, created_at, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 );
-/// On PostgreSQL the owner is locked too, so that two at once can't both be the last that fits.
-const COUNT: Sql = Sql::pair(
+const COUNT: Sql = Sql::same(
     "accounts.count_tokens",
     "SELECT count(*) AS tokens FROM api_tokens WHERE user_id = $1",
-    "WITH owner AS (SELECT id FROM users WHERE id = $1 FOR UPDATE)
-     SELECT (SELECT count(*) FROM api_tokens WHERE user_id = owner.id) AS tokens FROM owner",
 );
 const LIST: Sql = Sql::same(
     "accounts.list_tokens",
@@ -76,7 +74,12 @@ const REVOKE_ALL: Sql = Sql::same("accounts.revoke_all_tokens", "DELETE FROM api
 const USED: Sql = Sql::same(
     "accounts.token_used",
     "UPDATE api_tokens SET last_used_at = $2
-     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)",
+     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $2 - $3)",
+);
+const ALIVE: Sql = Sql::same(
+    "accounts.token_is_alive",
+    "SELECT id FROM api_tokens
+     WHERE id = $1 AND user_id = $2 AND (expires_at IS NULL OR expires_at > $3)",
 );
 
 pub(crate) async fn held(db: &Db, hash: &str) -> Result<Option<HeldToken>, AccountsError> {
@@ -158,5 +161,14 @@ pub(crate) async fn revoke_all(tx: &mut Tx) -> Result<u64, StoreError> {
 }
 
 pub(crate) async fn used(tx: &mut Tx, id: Id, now: Timestamp) -> Result<(), StoreError> {
-    tx.execute(&USED, values![id, now]).await.map(drop)
+    tx.execute(&USED, values![id, now, seen_every()]).await.map(drop)
+}
+
+pub(crate) async fn is_alive(
+    tx: &mut Tx,
+    id: Id,
+    user_id: Id,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    Ok(tx.fetch_optional(&ALIVE, values![id, user_id, now]).await?.is_some())
 }

@@ -72,7 +72,14 @@ const ADMINS: Sql = Sql::same(
     "accounts.active_admins",
     "SELECT email FROM users WHERE role = 'admin' AND status = 'active' ORDER BY id LIMIT $1",
 );
-/// Whoever makes the first user, or takes an admin away, does so one after the other.
+/// Until the end of the transaction nobody else changes the user.
+const LOCK: Sql = Sql::pair(
+    "accounts.lock_user",
+    "SELECT role, status FROM users WHERE id = $1",
+    "SELECT role, status FROM users WHERE id = $1 FOR UPDATE",
+);
+/// Whoever changes accounts does so one after the other: who is the last admin, how many tokens one
+/// has and which invite replaces which are questions that two at once would both answer wrongly.
 const ALONE: Sql = Sql::pair(
     "accounts.alone_with_users",
     "SELECT 'SQLite has one writer' AS held",
@@ -123,6 +130,12 @@ pub(crate) async fn admins(db: &Db, limit: i64) -> Result<Vec<Email>, AccountsEr
 
 pub(crate) async fn alone(tx: &mut Tx) -> Result<(), StoreError> {
     tx.fetch_optional(&ALONE, &[]).await.map(drop)
+}
+
+/// What the user may do now, if there is one; it stays so until the end of the transaction.
+pub(crate) async fn lock(tx: &mut Tx, id: Id) -> Result<Option<(Role, UserStatus)>, AccountsError> {
+    let Some(row) = tx.fetch_optional(&LOCK, values![id]).await? else { return Ok(None) };
+    Ok(Some((row.get::<String>("role")?.parse()?, row.get::<String>("status")?.parse()?)))
 }
 
 pub(crate) async fn any_in(tx: &mut Tx) -> Result<bool, StoreError> {

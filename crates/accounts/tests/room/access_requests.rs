@@ -78,6 +78,7 @@ each_database! {
         for (name, note) in [(Some("a\r\nBcc: x"), None), (Some("a\u{202e}b"), None), (None, Some("\u{1b}[2J"))] {
             let mut form = filled(&house, "ada@example.com");
             (form.name, form.note) = (name.map(Into::into), note.map(Into::into));
+            house.clock.advance(Duration::from_secs(5));
             let refused = house.accounts.request_access(form, source()).await;
             assert!(matches!(refused, Err(AccountsError::InvalidText { .. })), "{refused:?}");
         }

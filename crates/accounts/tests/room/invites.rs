@@ -90,6 +90,24 @@ each_database! {
         assert_eq!(accounts.look_at_invite(&new).await.unwrap().role, Role::Editor);
     }
 
+    async fn of_many_invites_of_one_address_at_once_the_last_stays(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let admin = house.admin().await;
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..12 {
+            let (accounts, caller) = (house.accounts.clone(), admin.caller.clone());
+            tasks.spawn(async move {
+                let ask = InviteAsk { email: "ada@example.com".parse().unwrap(), role: Role::Viewer, access_request_id: None };
+                accounts.invite(&caller, ask, SITE, source()).await.unwrap();
+            });
+        }
+        while let Some(one) = tasks.join_next().await {
+            one.unwrap();
+        }
+        let pending = "SELECT count(*) AS n FROM invites WHERE revoked_at IS NULL";
+        assert_eq!(house.count(pending).await, 1);
+    }
+
     async fn an_account_made_meanwhile_makes_the_invite_worthless(database: &TestDatabase) {
         let house = House::new(database).await;
         let (accounts, admin) = (&house.accounts, house.admin().await);
@@ -108,6 +126,9 @@ each_database! {
         let ask = |id| InviteAsk { email: "ada@example.com".parse().unwrap(), role: Role::Viewer, access_request_id: Some(id) };
         let unknown = accounts.invite(&admin.caller, ask(admin.caller.user.id), SITE, source()).await;
         assert!(matches!(unknown, Err(AccountsError::NotFound)), "{unknown:?}");
+        let other = InviteAsk { email: "eve@example.com".parse().unwrap(), ..ask(request.id) };
+        let other = accounts.invite(&admin.caller, other, SITE, source()).await;
+        assert!(matches!(other, Err(AccountsError::InvalidText { field: "access_request_id", .. })), "{other:?}");
         accounts.invite(&admin.caller, ask(request.id), SITE, source()).await.unwrap();
         let request = accounts.access_requests(None, ALL).await.unwrap().items.remove(0);
         assert_eq!(request.status, RequestStatus::Approved);

@@ -7,6 +7,7 @@ mod clean_up;
 mod endings;
 mod house;
 mod invites;
+mod late;
 mod limits;
 mod own_account;
 mod sessions;

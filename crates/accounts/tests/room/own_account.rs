@@ -99,6 +99,23 @@ each_database! {
             let ask = ask(&format!("script {number}"), Scope::Read, None);
             accounts.create_token(&admin.caller, ask, source()).await.unwrap();
         }
+        let missing = MAX_TOKENS - 45;
+        let revoke = accounts.tokens(id_of(&admin), PageAsk { after: None, limit: 5 }).await.unwrap();
+        for item in revoke.items {
+            accounts.revoke_token(&admin.caller, item.id, source()).await.unwrap();
+        }
+        let mut tasks = tokio::task::JoinSet::new();
+        for number in 0..12 {
+            let (accounts, caller) = (accounts.clone(), admin.caller.clone());
+            tasks.spawn(async move {
+                accounts.create_token(&caller, ask(&format!("at once {number}"), Scope::Read, None), source()).await.is_ok()
+            });
+        }
+        let mut made = 0;
+        while let Some(one) = tasks.join_next().await {
+            made += i64::from(one.unwrap());
+        }
+        assert_eq!(made, missing, "also when many ask at once");
         let full = accounts.create_token(&admin.caller, ask("one more", Scope::Read, None), source()).await;
         assert!(matches!(full, Err(AccountsError::TooManyTokens)));
         let (mut after, mut seen) = (None, Vec::new());

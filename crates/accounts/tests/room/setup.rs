@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use mainstay_accounts::{AccountsError, AdminMade, PepperCheck, Role, SETUP_TIME, UserStatus};
+use mainstay_accounts::{
+    AccountsError, AdminMade, PepperCheck, Role, SETUP_TIME, UserChange, UserStatus,
+};
 use mainstay_testkit::each_database;
 
 use crate::house::{ALL, House, PASSWORD, ROOT, id_of, source, token_of};
@@ -92,7 +94,7 @@ each_database! {
         let (accounts, admin) = (&house.accounts, house.admin().await);
         let ada = house.user(&admin.caller, "ada@example.com", Role::Viewer).await;
         let disabled = Some(UserStatus::Disabled);
-        let change = mainstay_accounts::UserChange { role: None, status: disabled };
+        let change = UserChange { role: None, status: disabled };
         accounts.change_user(&admin.caller, id_of(&ada), change, source()).await.unwrap();
         for _ in 0..12 {
             let _ = sign_in(&house, "ada@example.com", "a wrong password").await;
@@ -102,7 +104,20 @@ each_database! {
         };
         let nobody = recover("nobody@example.com", PASSWORD).await;
         assert!(matches!(nobody, Err(AccountsError::NotFound)), "{nobody:?}");
+        accounts.change_user(&admin.caller, id_of(&ada), UserChange { role: Some(Role::Admin), status: Some(UserStatus::Active) }, source()).await.unwrap();
+        house.clock.advance(mainstay_accounts::ATTEMPT_SPAN);
+        let again = sign_in(&house, "ada@example.com", PASSWORD).await.unwrap();
+        let ask = mainstay_accounts::TokenAsk { name: "of a thief".to_owned(), scope: mainstay_accounts::Scope::Write, lives: None };
+        let (token, _) = accounts.create_token(&again.caller, ask, source()).await.unwrap();
+        let invite = house.invite(&again.caller, "thief@example.com", Role::Admin).await;
+        let full = mainstay_accounts::ATTEMPTS_PER_ADDRESS;
+        let closed = mainstay_store::Sql::same("test.closed", "UPDATE rate_limit_buckets SET count = $1 WHERE scope = 'login_address'");
+        let _ = sign_in(&house, "nobody@example.com", PASSWORD).await;
+        house.db.write(async |tx| tx.execute(&closed, mainstay_store::values![full]).await).await.unwrap();
         recover("ada@example.com", "a brand new password").await.unwrap();
+        assert!(accounts.by_api_token(&token.reveal()).await.unwrap().is_none());
+        assert!(accounts.look_at_invite(&invite).await.is_err());
+        assert!(accounts.by_session(&again.token.reveal()).await.unwrap().is_none());
         let back = sign_in(&house, "ada@example.com", "a brand new password").await.unwrap();
         assert_eq!(back.caller.user.role, Role::Admin);
         let old = sign_in(&house, "ada@example.com", PASSWORD).await;

@@ -101,6 +101,26 @@ each_database! {
         }
     }
 
+    async fn many_right_passwords_at_once_close_nothing(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.admin().await;
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..30 {
+            let accounts = house.accounts.clone();
+            tasks.spawn(async move {
+                let attempt = Attempt { email: ROOT, password: PASSWORD, replaces: None, source: source() };
+                accounts.sign_in(attempt).await.is_ok()
+            });
+        }
+        let mut signed_in = 0;
+        while let Some(one) = tasks.join_next().await {
+            signed_in += i64::from(one.unwrap());
+        }
+        assert!(signed_in >= ATTEMPTS_PER_ACCOUNT, "{signed_in}");
+        assert_eq!(house.count("SELECT count(*) AS n FROM rate_limit_buckets WHERE count > 0").await, 0);
+        attempt(&house, ROOT, PASSWORD, "203.0.113.9").await.unwrap();
+    }
+
     async fn many_guesses_at_once_try_no_more_than_the_limit(database: &TestDatabase) {
         let house = House::new(database).await;
         house.admin().await;

@@ -118,11 +118,10 @@ pub(super) async fn login(
 pub(super) async fn logout(
     State(state): State<SharedState>,
     CameFrom(source): CameFrom,
-    OldSession(old): OldSession,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    if let Some(old) = old {
-        state.accounts.sign_out(&old, source).await?;
+    for session in cookie::every(&headers) {
+        state.accounts.sign_out(session, source.clone()).await?;
     }
     let mut answer = match Media::of(&headers) {
         Some(Media::Form) => see_other("/login")?,

@@ -35,8 +35,9 @@ const RECOVER_EXAMPLES: &str = "\
 Examples:
   mainstay admin recover --email ada@example.com --password-stdin
 
-The user becomes an active admin with the new password. The user's sessions end, and failed attempts to
-sign in are forgotten. It also works while Mainstay serves.";
+The user becomes an active admin with the new password. The user's sessions and API tokens end, pending
+invites of the user are revoked, and failed attempts to sign in are forgotten. It also works while
+Mainstay serves.";
 
 const ROTATE_EXAMPLES: &str = "\
 Examples:
@@ -164,7 +165,9 @@ async fn recover(config: &Config, email: Email, password: &str) -> anyhow::Resul
         recovered,
         "no account has the e-mail address {shown}; check it, or run `mainstay admin create`"
     );
-    Ok(format!("{shown} is an active admin with the new password; its sessions have ended\n"))
+    Ok(format!(
+        "{shown} is an active admin with the new password; its sessions and API tokens have ended\n"
+    ))
 }
 
 /// Nobody may serve meanwhile: a running instance would go on with the former pepper.
