@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_breaker::{
-    CallError, Cause, FailureKind, MAX_SAVED_GENERATION, Rejected, Saved, State, TooManyListeners,
+    Breaker, Breakers, CallError, Cause, FailureKind, MAX_SAVED_GENERATION, Rejected, Saved, State,
+    TooManyListeners,
 };
 use support::{SECOND, build};
 
@@ -107,6 +108,37 @@ fn who_prints_a_breaker_for_debugging_sees_its_name_and_does_not_wait() {
     let permit = breaker.enter().unwrap();
     assert_eq!(format!("{breaker:?}"), "Breaker { name: \"payments\", .. }");
     assert_eq!(format!("{permit:?}"), "Permit { breaker: \"payments\", .. }");
+}
+
+#[test]
+fn what_is_printed_for_debugging_has_its_own_name() {
+    let (breaker, _clock) = build(|builder| builder);
+    let breakers: Breakers<u32> = Breakers::builder(Breaker::builder("hosts")).build().unwrap();
+    let mut printed = vec![
+        ("Builder", format!("{:?}", Breaker::builder("payments"))),
+        ("Hedge", format!("{:?}", breaker.hedge())),
+        ("Subscription", format!("{:?}", breaker.on_event(|_| {}).unwrap())),
+        ("Breakers", format!("{breakers:?}")),
+        ("BreakersBuilder", format!("{:?}", Breakers::<u32>::builder(Breaker::builder("hosts")))),
+    ];
+    #[cfg(feature = "async")]
+    {
+        let call = breaker.call(async { Ok::<_, ()>(()) });
+        printed.push(("Call", format!("{call:?}")));
+        let limited = breaker.limited(mainstay_breaker::CallOptions::default());
+        printed.push(("Limited", format!("{limited:?}")));
+    }
+    #[cfg(feature = "tower")]
+    {
+        use tower::{Layer, Service};
+
+        let inner = tower::service_fn(|()| async { Ok::<_, ()>(()) });
+        let mut service = mainstay_breaker::BreakerLayer::new(breaker).layer(inner);
+        printed.push(("ResponseFuture", format!("{:?}", service.call(()))));
+    }
+    for (name, printed) in printed {
+        assert!(printed.starts_with(&format!("{name} {{")), "{printed}");
+    }
 }
 
 #[cfg(feature = "serde")]
