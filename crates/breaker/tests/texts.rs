@@ -114,19 +114,19 @@ fn who_prints_a_breaker_for_debugging_sees_its_name_and_does_not_wait() {
 fn what_is_printed_for_debugging_has_its_own_name() {
     let (breaker, _clock) = build(|builder| builder);
     let breakers: Breakers<u32> = Breakers::builder(Breaker::builder("hosts")).build().unwrap();
-    let mut printed = vec![
+    let printed = [
         ("Builder", format!("{:?}", Breaker::builder("payments"))),
         ("Hedge", format!("{:?}", breaker.hedge())),
         ("Subscription", format!("{:?}", breaker.on_event(|_| {}).unwrap())),
         ("Breakers", format!("{breakers:?}")),
         ("BreakersBuilder", format!("{:?}", Breakers::<u32>::builder(Breaker::builder("hosts")))),
     ];
+    named(printed);
     #[cfg(feature = "async")]
     {
         let call = breaker.call(async { Ok::<_, ()>(()) });
-        printed.push(("Call", format!("{call:?}")));
         let limited = breaker.limited(mainstay_breaker::CallOptions::default());
-        printed.push(("Limited", format!("{limited:?}")));
+        named([("Call", format!("{call:?}")), ("Limited", format!("{limited:?}"))]);
     }
     #[cfg(feature = "tower")]
     {
@@ -134,8 +134,11 @@ fn what_is_printed_for_debugging_has_its_own_name() {
 
         let inner = tower::service_fn(|()| async { Ok::<_, ()>(()) });
         let mut service = mainstay_breaker::BreakerLayer::new(breaker).layer(inner);
-        printed.push(("ResponseFuture", format!("{:?}", service.call(()))));
+        named([("ResponseFuture", format!("{:?}", service.call(())))]);
     }
+}
+
+fn named<const COUNT: usize>(printed: [(&str, String); COUNT]) {
     for (name, printed) in printed {
         assert!(printed.starts_with(&format!("{name} {{")), "{printed}");
     }

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Folders that hold nothing of ours.
 const SKIPPED: [&str; 4] = ["target", "node_modules", ".git", "dist"];
 
+/// Files that a program writes and git ignores.
+const GENERATED: [&str; 1] = ["schema.d.ts"];
+
 /// One text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
@@ -41,7 +44,7 @@ fn walk(root: &Path, folder: &Path, suffix: &str, found: &mut Vec<File>) -> io::
             if !SKIPPED.contains(&name) {
                 walk(root, &path, suffix, found)?;
             }
-        } else if name.ends_with(suffix) {
+        } else if name.ends_with(suffix) && !GENERATED.contains(&name) {
             let shown = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
             found.push(File { path: shown, text: std::fs::read_to_string(&path)? });
         }

@@ -61,7 +61,10 @@ impl Scene {
             ("POST", "/api/access-requests") => {
                 self.post(path, &self.form("stranger@example.com").await).await
             }
-            ("DELETE", "/api/account/sessions") => send(path, json!({})).await,
+            ("DELETE", "/api/account/sessions") => {
+                assert_eq!(self.post("/api/auth/login", &credentials).await.status, 200);
+                send(path, json!({})).await
+            }
             ("DELETE", "/api/account/sessions/{id}") => {
                 let item = self.post("/api/auth/login", &credentials).await;
                 assert_eq!(item.status, 200);
