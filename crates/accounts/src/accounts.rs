@@ -157,8 +157,8 @@ impl Accounts {
         .await
     }
 
-    /// Makes sure that the caller may still do what needs the role `least`, and that this stays so
-    /// until the end of the transaction.
+    /// Makes sure that the caller may still do what needs the role `least`. Role and status stay so
+    /// until the end of the transaction; who signs out in that moment may do so just after it.
     ///
     /// # Errors
     /// [`AccountsError::NotSignedIn`], [`AccountsError::NotAllowed`], or the database's.

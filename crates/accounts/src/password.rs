@@ -2,7 +2,8 @@
 //!
 //! Argon2id takes 19 MiB and tens of milliseconds of a core by design. So hashing runs on a few threads
 //! of its own, with a bounded queue before it: a thousand sign-ins at once cost no more memory than a
-//! few. (On the runtime's many blocking threads each would keep its 19 MiB in an arena of its own.)
+//! few. Each thread keeps its 19 MiB from the first password on: giving them back and taking them
+//! anew for each would leave the allocator with several times as much.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use argon2::password_hash::phc::PasswordHash;
-use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use mainstay_base::{Rng, Secret};
+use subtle::ConstantTimeEq as _;
 use tokio::sync::{Semaphore, oneshot};
 
 /// The shortest password, in characters.
@@ -25,6 +26,7 @@ pub const MAX_PASSWORD_CHARACTERS: usize = 256;
 /// How long one waits at most.
 const WAIT_LIMIT: Duration = Duration::from_secs(10);
 const SALT_BYTES: usize = 16;
+const HASH_BYTES: usize = 32;
 
 const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
@@ -103,7 +105,7 @@ impl PasswordGate {
             work: start_threads(at_once)?,
             waiting: AtomicUsize::new(0),
             most_waiting: limits.waiting,
-            nobody: hash(nobody, salt)?,
+            nobody: hash(&mut Memory::default(), nobody, salt)?,
             rng,
         })
     }
@@ -111,7 +113,7 @@ impl PasswordGate {
     pub(crate) async fn hash(&self, password: Password) -> Result<String, GateError> {
         let mut salt = [0_u8; SALT_BYTES];
         self.rng.fill(&mut salt);
-        let work = move || hash(password.0.expose().as_bytes(), &salt);
+        let work = move |memory: &mut Memory| hash(memory, password.0.expose().as_bytes(), &salt);
         Ok(self.through(work).await??)
     }
 
@@ -125,13 +127,14 @@ impl PasswordGate {
         let can_be = given.is_some() && kept.is_some();
         let kept = kept.unwrap_or_else(|| self.nobody.clone());
         let given = given.unwrap_or_else(|| Password(Secret::new(String::new())));
-        let fits = self.through(move || verify(given.0.expose().as_bytes(), &kept)).await??;
+        let work = move |memory: &mut Memory| verify(memory, given.0.expose().as_bytes(), &kept);
+        let fits = self.through(work).await??;
         Ok(fits && can_be)
     }
 
     async fn through<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> T + Send + 'static,
+        work: impl FnOnce(&mut Memory) -> T + Send + 'static,
     ) -> Result<T, GateError> {
         let queued = Queued::enter(&self.waiting, self.most_waiting)?;
         let entering = Arc::clone(&self.permits).acquire_owned();
@@ -142,8 +145,8 @@ impl PasswordGate {
         drop(queued);
         // The permit goes with the work: a caller that hangs up does not let another in early.
         let (sender, done) = oneshot::channel();
-        let job = Box::new(move || {
-            let _ = sender.send(work());
+        let job = Box::new(move |memory: &mut Memory| {
+            let _ = sender.send(work(memory));
             drop(permit);
         });
         // There is room for as many as there are permits.
@@ -174,7 +177,24 @@ pub(crate) enum GateError {
 )]
 pub struct HashingFailed;
 
-type Work = Box<dyn FnOnce() + Send>;
+type Work = Box<dyn FnOnce(&mut Memory) + Send>;
+
+/// What one thread hashes in.
+#[derive(Default)]
+struct Memory(Vec<Block>);
+
+impl Memory {
+    /// Room for hashing with `params`, which must not ask for more than ours do: what is kept could
+    /// be damaged.
+    fn room(&mut self, params: &Params) -> Result<&mut [Block], HashingFailed> {
+        if params.m_cost() > MEMORY_KIB {
+            return Err(HashingFailed);
+        }
+        let blocks = usize::try_from(MEMORY_KIB).map_err(|_| HashingFailed)?;
+        self.0.resize(blocks, Block::default());
+        Ok(&mut self.0)
+    }
+}
 
 fn start_threads(count: usize) -> Result<SyncSender<Work>, HashingFailed> {
     let (sender, receiver) = mpsc::sync_channel(count);
@@ -188,12 +208,13 @@ fn start_threads(count: usize) -> Result<SyncSender<Work>, HashingFailed> {
 }
 
 fn work_off(receiver: &Mutex<Receiver<Work>>) {
+    let mut memory = Memory::default();
     loop {
         // The lock goes before the work begins.
         let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(work) = next else { return };
         // A panic is told to whoever waits, by the answer that never comes; the thread goes on.
-        let _ = catch_unwind(AssertUnwindSafe(work));
+        let _ = catch_unwind(AssertUnwindSafe(|| work(&mut memory)));
     }
 }
 
@@ -212,19 +233,46 @@ impl Drop for Queued<'_> {
     }
 }
 
-fn argon2() -> Result<Argon2<'static>, HashingFailed> {
+fn hash(memory: &mut Memory, password: &[u8], salt: &[u8]) -> Result<String, HashingFailed> {
     let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| HashingFailed)?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+    let text = ParamsString::try_from(&params).map_err(|_| HashingFailed)?;
+    let mut output = [0_u8; HASH_BYTES];
+    fill(memory, params, password, salt, &mut output)?;
+    let kept = PasswordHash {
+        algorithm: Algorithm::Argon2id.ident(),
+        version: Some(Version::V0x13.into()),
+        params: text,
+        salt: Some(Salt::new(salt).map_err(|_| HashingFailed)?),
+        hash: Some(Output::new(&output).map_err(|_| HashingFailed)?),
+    };
+    Ok(kept.to_string())
 }
 
-fn hash(password: &[u8], salt: &[u8]) -> Result<String, HashingFailed> {
-    let hashed = argon2()?.hash_password_with_salt(password, salt);
-    hashed.map(|hash| hash.to_string()).map_err(|_| HashingFailed)
-}
-
-fn verify(password: &[u8], kept: &str) -> Result<bool, HashingFailed> {
+/// By the parameters of what is kept, so that others can be chosen one day.
+fn verify(memory: &mut Memory, password: &[u8], kept: &str) -> Result<bool, HashingFailed> {
     let kept = PasswordHash::new(kept).map_err(|_| HashingFailed)?;
-    Ok(argon2()?.verify_password(password, &kept).is_ok())
+    let is_ours = kept.algorithm == Algorithm::Argon2id.ident()
+        && kept.version == Some(Version::V0x13.into());
+    let (Some(salt), Some(expected), true) = (kept.salt, kept.hash, is_ours) else {
+        return Err(HashingFailed);
+    };
+    let params = Params::try_from(&kept).map_err(|_| HashingFailed)?;
+    let mut output = vec![0_u8; expected.as_bytes().len()];
+    fill(memory, params, password, &salt, &mut output)?;
+    Ok(output.ct_eq(expected.as_bytes()).into())
+}
+
+fn fill(
+    memory: &mut Memory,
+    params: Params,
+    password: &[u8],
+    salt: &[u8],
+    output: &mut [u8],
+) -> Result<(), HashingFailed> {
+    let room = memory.room(&params)?;
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    let filled = argon2.hash_password_into_with_memory(password, salt, output, room);
+    filled.map_err(|_| HashingFailed)
 }
 
 #[cfg(test)]
@@ -273,6 +321,20 @@ mod tests {
         assert!(!right("correct horse battery ", Some(&kept)).await);
         assert!(!right("correct horse battery", None).await);
         assert!(!gate.is_right(None, Some(kept)).await.unwrap());
+    }
+
+    /// Made by the reference implementation of Argon2, so that hashes outlive this library.
+    #[test]
+    fn a_hash_of_others_is_understood() {
+        let kept =
+            "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
+        let mut memory = Memory::default();
+        assert_eq!(verify(&mut memory, b"password", kept), Ok(true));
+        assert_eq!(verify(&mut memory, b"passwore", kept), Ok(false));
+        let huge = kept.replace("m=256", "m=4194304");
+        assert_eq!(verify(&mut memory, b"password", &huge), Err(HashingFailed));
+        let other = kept.replace("argon2id", "argon2i");
+        assert_eq!(verify(&mut memory, b"password", &other), Err(HashingFailed));
     }
 
     #[tokio::test]

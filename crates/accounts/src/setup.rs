@@ -178,6 +178,8 @@ impl Accounts {
             tokens::revoke_all_of(tx, id).await?;
             invites::revoke_of_admin(tx, id, self.now()).await?;
             buckets::clear(tx, ACCOUNT_SCOPE, &self.account_subject(&email)).await?;
+            let change = self.counted_password_change(id);
+            buckets::clear(tx, ACCOUNT_SCOPE, change.account_subject()).await?;
             // Which address was closed is not known here, and all of them are only counts.
             buckets::clear_scope(tx, ADDRESS_SCOPE).await?;
             let detail = json!({"role": {"from": kept.user.role, "to": "admin"}});

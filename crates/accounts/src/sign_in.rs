@@ -72,6 +72,10 @@ impl Counted {
         Bucket { scope: ACCOUNT_SCOPE, subject_hash: &self.account, start: self.start }
     }
 
+    pub(crate) fn account_subject(&self) -> &str {
+        &self.account
+    }
+
     fn address(&self) -> Option<Bucket<'_>> {
         let subject_hash = self.address.as_deref()?;
         Some(Bucket { scope: ADDRESS_SCOPE, subject_hash, start: self.start })
@@ -224,10 +228,10 @@ impl Accounts {
         let (id, from) = (kept.user.id, attempt.source.address);
         let admitted = self
             .change(async |tx| {
-                take_back(tx, counted).await?;
                 // Hashing took its time: the account may have been changed meanwhile, and must not be
-                // until the session is there.
+                // until the session is there. Users are locked before counts, here and everywhere.
                 users::lock(tx, id).await?;
+                take_back(tx, counted).await?;
                 let fresh = users::find(tx, id).await?;
                 let Some(fresh) = fresh.filter(|now| now.password_hash == kept.password_hash)
                 else {

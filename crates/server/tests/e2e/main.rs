@@ -11,6 +11,7 @@ mod bad_input;
 mod client;
 mod data;
 mod exits;
+mod flood;
 mod logs;
 mod mail;
 mod metrics;
