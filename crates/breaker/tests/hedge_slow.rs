@@ -141,6 +141,42 @@ fn a_call_that_was_slow_in_one_generation_is_not_slow_in_it_again() {
 }
 
 #[test]
+fn nor_is_a_probe_of_it() {
+    let (breaker, clock, _heard) = half_open();
+    let hedge = breaker.hedge();
+    for is_asked in [true, false, false] {
+        let probe = hedge.enter().unwrap();
+        clock.advance(2 * LIMIT);
+        if is_asked {
+            assert_eq!(breaker.state(), HalfOpen);
+        }
+        drop(probe);
+        assert_eq!(breaker.snapshot().probe_failure_total, 1);
+    }
+}
+
+#[test]
+fn a_probe_that_is_outrun_is_not_slow_however_long_it_goes_on() {
+    let (breaker, clock, _heard) = half_open();
+    let (first, _second) = pair(&breaker.hedge());
+    assert_eq!(first.success(), Settled::Counted);
+    clock.advance(10 * LIMIT);
+    let snapshot = breaker.snapshot();
+    assert_eq!((snapshot.probe_success_total, snapshot.probe_failure_total), (1, 0));
+}
+
+#[test]
+fn an_old_result_leaves_the_watch_over_others_alone() {
+    let (breaker, clock, _heard) = watched(9);
+    let old = breaker.hedge().enter().unwrap();
+    breaker.reset();
+    let _hangs = breaker.enter().unwrap();
+    assert_eq!(old.success(), Settled::Stale);
+    clock.advance(LIMIT + TICK);
+    assert_eq!(breaker.snapshot().slow_total, 1);
+}
+
+#[test]
 fn what_is_outrun_is_not_slow_however_long_it_goes_on() {
     let (breaker, clock, _heard) = watched(1);
     let hedge = breaker.hedge();

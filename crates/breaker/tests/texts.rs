@@ -110,38 +110,40 @@ fn who_prints_a_breaker_for_debugging_sees_its_name_and_does_not_wait() {
     assert_eq!(format!("{permit:?}"), "Permit { breaker: \"payments\", .. }");
 }
 
+fn assert_names_itself(name: &str, printed: &impl std::fmt::Debug) {
+    let printed = format!("{printed:?}");
+    assert!(printed.starts_with(&format!("{name} {{")), "{printed}");
+}
+
 #[test]
 fn what_is_printed_for_debugging_has_its_own_name() {
     let (breaker, _clock) = build(|builder| builder);
-    let breakers: Breakers<u32> = Breakers::builder(Breaker::builder("hosts")).build().unwrap();
-    let printed = [
-        ("Builder", format!("{:?}", Breaker::builder("payments"))),
-        ("Hedge", format!("{:?}", breaker.hedge())),
-        ("Subscription", format!("{:?}", breaker.on_event(|_| {}).unwrap())),
-        ("Breakers", format!("{breakers:?}")),
-        ("BreakersBuilder", format!("{:?}", Breakers::<u32>::builder(Breaker::builder("hosts")))),
-    ];
-    named(printed);
-    #[cfg(feature = "async")]
-    {
-        let call = breaker.call(async { Ok::<_, ()>(()) });
-        let limited = breaker.limited(mainstay_breaker::CallOptions::default());
-        named([("Call", format!("{call:?}")), ("Limited", format!("{limited:?}"))]);
-    }
-    #[cfg(feature = "tower")]
-    {
-        use tower::{Layer, Service};
-
-        let inner = tower::service_fn(|()| async { Ok::<_, ()>(()) });
-        let mut service = mainstay_breaker::BreakerLayer::new(breaker).layer(inner);
-        named([("ResponseFuture", format!("{:?}", service.call(())))]);
-    }
+    let registry = || Breakers::<u32>::builder(Breaker::builder("hosts"));
+    assert_names_itself("Builder", &Breaker::builder("payments"));
+    assert_names_itself("Hedge", &breaker.hedge());
+    assert_names_itself("Subscription", &breaker.on_event(|_| {}).unwrap());
+    assert_names_itself("BreakersBuilder", &registry());
+    assert_names_itself("Breakers", &registry().build().unwrap());
 }
 
-fn named<const COUNT: usize>(printed: [(&str, String); COUNT]) {
-    for (name, printed) in printed {
-        assert!(printed.starts_with(&format!("{name} {{")), "{printed}");
-    }
+#[cfg(feature = "async")]
+#[test]
+fn so_has_a_call() {
+    let (breaker, _clock) = build(|builder| builder);
+    assert_names_itself("Call", &breaker.call(async { Ok::<_, ()>(()) }));
+    let options = mainstay_breaker::CallOptions::default();
+    assert_names_itself("Limited", &breaker.limited(options));
+}
+
+#[cfg(feature = "tower")]
+#[test]
+fn so_has_the_answer_of_a_service() {
+    use tower::{Layer, Service};
+
+    let (breaker, _clock) = build(|builder| builder);
+    let inner = tower::service_fn(|()| async { Ok::<_, ()>(()) });
+    let mut service = mainstay_breaker::BreakerLayer::new(breaker).layer(inner);
+    assert_names_itself("ResponseFuture", &service.call(()));
 }
 
 #[cfg(feature = "serde")]

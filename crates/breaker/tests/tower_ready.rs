@@ -137,6 +137,17 @@ fn a_service_that_was_ready_before_the_breaker_opened_is_ready_when_it_has_close
     assert_eq!(call(&mut service), Poll::Ready(Ok("paid")), "it had promised so itself");
 }
 
+#[test]
+fn a_service_that_was_called_has_promised_nothing_more() {
+    let (breaker, _clock, _heard, mut service) = watched();
+    assert!(is_ready(&mut service));
+    assert_eq!(call(&mut service), Poll::Ready(Ok("paid")));
+    breaker.force_open();
+    assert!(is_ready(&mut service), "to be refused");
+    breaker.reset();
+    assert!(matches!(call(&mut service), Poll::Ready(Err(CallError::Open { .. }))));
+}
+
 /// Tower has no way to take readiness back but to drop the service.
 #[test]
 fn a_refused_request_leaves_its_place_with_the_service_until_that_is_called_or_dropped() {

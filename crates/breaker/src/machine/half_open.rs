@@ -195,3 +195,29 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_came_first_to_the_clock_and_second_to_the_lock_is_no_older() {
+        let at = |seconds| Moment::default().plus(Duration::from_secs(seconds));
+        let rules = Rules {
+            detectors: Box::default(),
+            slow_call: None,
+            open_for: Duration::from_secs(1),
+            half_open_for: Duration::from_secs(60),
+            at_once: 2,
+            close: CloseRule::all(2),
+        };
+        let mut half_open = HalfOpen::default();
+        let first = half_open.admit(at(10), &rules);
+        let second = half_open.admit(at(9), &rules);
+        assert_eq!(half_open.lose(at(69)), 0);
+        for probe in [first, second] {
+            let ended = half_open.end(probe, None, at(69), None);
+            assert_eq!(ended, Some((Ended::InTime, at(10))));
+        }
+    }
+}
