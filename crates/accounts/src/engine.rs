@@ -85,13 +85,13 @@ impl Accounts {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(what = broom.what, %error, "cleaning up failed; trying later");
+                    tracing::warn!(statement = broom.name(), %error, "cleaning up failed; trying later");
                     break;
                 }
             }
         }
         if removed > 0 {
-            tracing::debug!(what = broom.what, removed, "cleaned up");
+            tracing::debug!(statement = broom.name(), removed, "cleaned up");
         }
         removed
     }

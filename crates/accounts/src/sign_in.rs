@@ -128,7 +128,7 @@ impl Accounts {
         let ended = self
             .change(async |tx| {
                 let ended = sessions::end_by_hash(tx, &hash).await?;
-                if let Some((id, _)) = ended {
+                if let Some(id) = ended {
                     let means = Means::Session { id, expires_at: held.expires_at };
                     let by = By::caller(Caller { user: held.user.clone(), means }, source);
                     self.audit(tx, &by, "session.sign_out", ("session", Some(id)), json!({}))
@@ -137,7 +137,7 @@ impl Accounts {
                 Ok(ended)
             })
             .await?;
-        if let Some((id, _)) = ended {
+        if let Some(id) = ended {
             LOGOUT.tell(Some(&id));
         }
         Ok(())

@@ -9,13 +9,7 @@ pub(crate) fn plain<const MAX: usize>(
     field: &'static str,
     raw: &str,
 ) -> Result<BoundedText<MAX>, AccountsError> {
-    let text = BoundedText::parse(raw)
-        .map_err(|error| AccountsError::InvalidText { field, reason: error.to_string() })?;
-    if text.chars().any(is_hidden) {
-        let reason = "not plain text: it holds control or direction characters; leave them out";
-        return Err(AccountsError::InvalidText { field, reason: reason.to_owned() });
-    }
-    Ok(text)
+    readable(field, raw, &[])
 }
 
 /// A text of several lines.
@@ -23,10 +17,18 @@ pub(crate) fn lines<const MAX: usize>(
     field: &'static str,
     raw: &str,
 ) -> Result<BoundedText<MAX>, AccountsError> {
-    let unified = raw.replace("\r\n", "\n");
-    let text = BoundedText::parse(&unified)
+    readable(field, &raw.replace("\r\n", "\n"), &['\n', '\t'])
+}
+
+/// A text without hidden characters but those `allowed`.
+fn readable<const MAX: usize>(
+    field: &'static str,
+    raw: &str,
+    allowed: &[char],
+) -> Result<BoundedText<MAX>, AccountsError> {
+    let text = BoundedText::parse(raw)
         .map_err(|error| AccountsError::InvalidText { field, reason: error.to_string() })?;
-    if text.chars().any(|character| is_hidden(character) && !['\n', '\t'].contains(&character)) {
+    if text.chars().any(|character| is_hidden(character) && !allowed.contains(&character)) {
         let reason = "not plain text: it holds control or direction characters; leave them out";
         return Err(AccountsError::InvalidText { field, reason: reason.to_owned() });
     }

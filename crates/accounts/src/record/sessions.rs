@@ -59,7 +59,7 @@ const LIST: Sql = Sql::same(
 );
 const END_BY_HASH: Sql = Sql::same(
     "accounts.end_session_by_token",
-    "DELETE FROM sessions WHERE token_hash = $1 RETURNING id, user_id",
+    "DELETE FROM sessions WHERE token_hash = $1 RETURNING id",
 );
 const END_ONE: Sql =
     Sql::same("accounts.end_session", "DELETE FROM sessions WHERE id = $1 AND user_id = $2");
@@ -140,10 +140,10 @@ pub(crate) async fn list(db: &Db, user_id: Id, now: Timestamp) -> Result<Vec<Ses
         .collect()
 }
 
-/// The session and the user whose it was.
-pub(crate) async fn end_by_hash(tx: &mut Tx, hash: &str) -> Result<Option<(Id, Id)>, StoreError> {
+/// The session that ended, if there was one.
+pub(crate) async fn end_by_hash(tx: &mut Tx, hash: &str) -> Result<Option<Id>, StoreError> {
     let row = tx.fetch_optional(&END_BY_HASH, values![hash]).await?;
-    row.map(|row| Ok((row.get("id")?, row.get("user_id")?))).transpose()
+    row.map(|row| row.get("id")).transpose()
 }
 
 pub(crate) async fn end_one(tx: &mut Tx, id: Id, user_id: Id) -> Result<bool, StoreError> {
