@@ -43,6 +43,7 @@ describe('a tab that hears', () => {
     ['what follows', 'a.1.0', frames(...chain), { seqs: [2, 1, 3], to: 'a.3.1' }],
     ['half of what it has', 'a.2.0', frames(...chain), { seqs: [1, 3], to: 'a.3.1' }],
     ['nothing it has not', 'a.3.1', frames(...chain), { to: 'a.3.1' }],
+    ['the streams side by side in another way', 'a.2.3', frames(step('a.1.1', 'a.2.1', 2), step('a.2.1', 'a.3.1', 3), step('a.3.1', 'a.3.2', 2)), { seqs: [3], to: 'a.3.3' }],
     ['a hole', 'a.0.0', frames(...chain), { to: 'a.0.0', hello: true }],
     ['something for the first time', null, frames(...chain), { seqs: [2, 1, 3], to: 'a.3.1', reload: 'joined' }],
     ['where others stand', null, state('a.3.1'), { to: 'a.3.1', reload: 'joined' }],

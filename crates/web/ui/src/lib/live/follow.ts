@@ -1,6 +1,6 @@
 import type { Link } from './link';
 import type { Frame, LiveEvent, Told } from './messages';
-import { covers, sameEpoch, type Position } from './position';
+import { covers, later, sameEpoch, type Position } from './position';
 
 /** What one tab knows of the stream. */
 export interface Follower {
@@ -82,15 +82,18 @@ function takeFrames(
 /** Null when something before the frame is missing. */
 function takeFrame(step: Step, { before, to, event, reset }: Frame): Step | null {
   const { position } = step.follower;
-  const follower = { ...step.follower, position: to, behindSince: null };
+  const moved = (there: Position) => ({ ...step.follower, position: there, behindSince: null });
   if (reset || (position !== null && !sameEpoch(position, to))) {
-    return { ...step, follower, reload: 'reset' };
+    return { ...step, follower: moved(to), reload: 'reset' };
   }
-  if (position !== null && covers(position, to)) return step;
-  if (position !== null && (before === null || !covers(position, before))) return null;
   const events = event === null ? step.events : [...step.events, event];
-  const reload = position === null ? (step.reload ?? 'joined') : step.reload;
-  return { ...step, follower, events, reload };
+  if (position === null) {
+    return { ...step, follower: moved(to), events, reload: step.reload ?? 'joined' };
+  }
+  if (covers(position, to)) return step;
+  if (before === null || !covers(position, before)) return null;
+  // What is told a second time may put the two streams side by side in another way.
+  return { ...step, follower: moved(later(position, to)), events };
 }
 
 /** It says so once: what was on its way already does not help. */

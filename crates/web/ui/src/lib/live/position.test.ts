@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { covers, earlier, formatPosition, parsePosition } from './position';
+import { covers, earlier, formatPosition, later, parsePosition } from './position';
 
 const at = (epoch: string, org: number, user: number) => ({ epoch, org, user });
 
@@ -28,5 +28,6 @@ describe('a position', () => {
 
   it('that is earlier misses nothing of both streams', () => {
     expect(earlier(at('a', 3, 1), at('a', 2, 2))).toEqual(at('a', 2, 1));
+    expect(later(at('a', 3, 1), at('a', 2, 2))).toEqual(at('a', 3, 2));
   });
 });

@@ -36,3 +36,12 @@ export function earlier(one: Position, other: Position): Position {
     user: Math.min(one.user, other.user),
   };
 }
+
+/** The place of whoever was at both. */
+export function later(one: Position, other: Position): Position {
+  return {
+    epoch: one.epoch,
+    org: Math.max(one.org, other.org),
+    user: Math.max(one.user, other.user),
+  };
+}
