@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 
@@ -35,7 +35,6 @@ impl hyper::service::Service<Request<Incoming>> for Entry {
         }
         self.pulse.refused_body.store(false, Ordering::Relaxed);
         self.pulse.begun.fetch_add(1, Ordering::Relaxed);
-        self.pulse.in_flight.fetch_add(1, Ordering::Relaxed);
         // A body of a known length ends with any byte; everything else ends with an empty line.
         let ends_in_empty_line =
             request.body().size_hint().exact().is_none_or(|length| length == 0);
@@ -44,11 +43,24 @@ impl hyper::service::Service<Request<Incoming>> for Entry {
         let client = self.peer.client(request.headers());
         request.extensions_mut().insert(client);
         let answer = tower::Service::call(&mut self.router.clone(), request);
-        Answer { answer, has_body, in_flight: InFlight(Arc::clone(&self.pulse)) }
+        Answer { answer, has_body, in_flight: InFlight::new(&self.pulse) }
     }
 }
 
+/// Keeps a connection counted as busy until the answer's body has ended, for an answer that goes on
+/// after its head. The route keeps one handle in the body and leaves the other in the answer's
+/// extensions.
+#[derive(Clone, Default)]
+pub(crate) struct Lasting(Arc<OnceLock<InFlight>>);
+
 struct InFlight(Arc<Pulse>);
+
+impl InFlight {
+    fn new(pulse: &Arc<Pulse>) -> Self {
+        pulse.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(pulse))
+    }
+}
 
 impl Drop for InFlight {
     fn drop(&mut self) {
@@ -71,7 +83,13 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Answer<F> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let answered = ready!(this.answer.poll(context));
+        let mut answered = ready!(this.answer.poll(context));
+        if let Ok(response) = &mut answered
+            && let Some(lasting) = response.extensions_mut().remove::<Lasting>()
+        {
+            // Set only here, and once for each answer.
+            let _ = lasting.0.set(InFlight::new(&this.in_flight.0));
+        }
         if let Ok(response) = &answered
             && *this.has_body
             && response.status().is_client_error()

@@ -22,7 +22,7 @@ use crate::limits::{LINGER_BYTES, LINGER_TIME, Limits};
 pub(crate) struct Pulse {
     /// Requests whose head was read so far.
     pub(crate) begun: AtomicU64,
-    /// Requests that wait for the head of their answer.
+    /// Requests that wait for the head of their answer, and answers that last.
     pub(crate) in_flight: AtomicUsize,
     /// Streams interleave here, so bytes without a new request are no slow head.
     pub(crate) http2: AtomicBool,

@@ -8,6 +8,7 @@ use axum::extract::FromRef;
 use bytes::Bytes;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, Timestamp};
+use tokio_util::sync::CancellationToken;
 
 use crate::access::{self, Doors, Entry};
 use crate::authenticate::{AuthenticateLayer, Guard};
@@ -26,6 +27,8 @@ pub struct Service {
     pub(crate) router: Router,
     pub(crate) limits: Limits,
     pub(crate) trusts: Trusts,
+    /// Ends what would go on for ever.
+    pub(crate) stopping: CancellationToken,
 }
 
 impl fmt::Debug for Service {
@@ -47,7 +50,9 @@ pub(crate) struct State {
     pub(crate) site: Site,
     pub(crate) origin: SiteOrigin,
     pub(crate) openapi: Bytes,
-    limits: Limits,
+    /// No more requests are taken, and streams have to end.
+    pub(crate) stopping: CancellationToken,
+    pub(crate) limits: Limits,
 }
 
 /// The state as handlers take it.
@@ -80,6 +85,7 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>, entries: &[E
         headers: headers::template(surface.site.https && !surface.site.alone),
         request_time: limits.request_time,
     });
+    let stopping = CancellationToken::new();
     let table = access::TABLE.iter().chain(entries).copied();
     let guard = Arc::new(Guard {
         accounts: surface.accounts.clone(),
@@ -91,11 +97,11 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>, entries: &[E
         .fallback(routes::assets::fallback)
         // As one: each call of `layer` would cost an allocation for each request.
         .layer((ObserveLayer(watch), AuthenticateLayer(guard)))
-        .with_state(state(surface, openapi::text(&document)));
-    Service { router, limits, trusts }
+        .with_state(state(surface, openapi::text(&document), stopping.clone()));
+    Service { router, limits, trusts, stopping }
 }
 
-fn state(surface: Surface, openapi: String) -> SharedState {
+fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> SharedState {
     let Surface {
         clock, accounts, build, started_at, probe, assets, metrics, site, limits, ..
     } = surface;
@@ -113,6 +119,7 @@ fn state(surface: Surface, openapi: String) -> SharedState {
         origin: SiteOrigin::new(&site),
         site,
         openapi,
+        stopping,
         limits,
     })
 }

@@ -45,10 +45,10 @@ pub async fn serve(
     let slots = service.limits.connections.clamp(1, Semaphore::MAX_PERMITS);
     let slots = Arc::new(Semaphore::new(slots));
     let host = Arc::new(Host {
+        stopping: service.stopping.clone(),
         service,
         tls,
         protocols: Protocols::new(),
-        stopping: CancellationToken::new(),
         connections: measure::connections(),
     });
     let mut open = JoinSet::new();

@@ -24,6 +24,17 @@ pub const URL: Setting = Setting {
     help: "Database: sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
 };
 
+/// The way past a pooler.
+pub const DIRECT_URL: Setting = Setting {
+    key: "database.direct_url",
+    variables: &["DATABASE_DIRECT_URL", "MAINSTAY_DATABASE_DIRECT"],
+    flag: None,
+    kind: Kind::Text,
+    fallback: Fallback::Unset,
+    mask: Some(masked),
+    help: "PostgreSQL's own address when database.url leads through a transaction pooler such as PgBouncer",
+};
+
 /// How many connections are kept.
 pub const CONNECTIONS: Setting = Setting {
     key: "database.connections",
@@ -46,6 +57,8 @@ const SHOWN_OPTIONS: [&str; 6] = ["application_name", "dbname", "host", "port", 
 pub struct DatabaseConfig {
     /// SQLite or PostgreSQL.
     pub kind: DatabaseKind,
+    /// PostgreSQL's own address, when the other one leads through a transaction pooler.
+    pub direct_url: Option<Secret<String>>,
     /// The most connections that are kept.
     pub connections: u32,
 }
@@ -70,8 +83,22 @@ pub enum DatabaseKind {
 /// Reads the database settings.
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<DatabaseConfig> {
     let kind = reader.required(&URL, parse);
+    let direct_url = reader.optional(&DIRECT_URL, direct);
     let connections = reader.required(&CONNECTIONS, |text| number(text, 2..=100));
-    Some(DatabaseConfig { kind: kind?, connections: connections? })
+    let (kind, direct_url) = (kind?, direct_url?);
+    if let (DatabaseKind::Sqlite { .. }, Some(_)) = (&kind, &direct_url) {
+        reader.warn("database.direct_url is not used: this database is SQLite".to_owned());
+    }
+    Some(DatabaseConfig { kind, direct_url, connections: connections? })
+}
+
+fn direct(text: &str) -> Result<Secret<String>, Reason> {
+    match parse(text)? {
+        DatabaseKind::Postgres { url, .. } => Ok(url),
+        DatabaseKind::Sqlite { .. } => {
+            Err("is not PostgreSQL; give postgres://USER:PASSWORD@HOST/NAME or remove it".into())
+        }
+    }
 }
 
 /// Tells SQLite from PostgreSQL and checks the address. No reason repeats the text: it is a secret.

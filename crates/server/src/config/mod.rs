@@ -6,8 +6,10 @@ mod address;
 pub mod data;
 pub mod database;
 pub mod environment;
+pub mod events;
 pub mod file;
 pub mod http;
+pub mod jobs;
 pub mod layers;
 pub mod log;
 pub mod mail;
@@ -19,6 +21,7 @@ pub mod print;
 pub mod problem;
 pub mod reader;
 pub mod setting;
+pub mod sse;
 pub mod telemetry;
 pub mod tls;
 
@@ -28,13 +31,16 @@ use mainstay_outbound::MailConfig;
 
 pub use accounts::AccountsConfig;
 pub use database::{DatabaseConfig, DatabaseKind};
+pub use events::EventsConfig;
 pub use http::{HttpConfig, ListenAddress, PublicUrl};
+pub use jobs::JobsConfig;
 pub use layers::{Flags, Input, Layers};
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub use network::Network;
 pub use problem::ConfigError;
 pub use setting::{SETTINGS, Setting};
+pub use sse::SseConfig;
 pub use telemetry::TelemetryConfig;
 pub use tls::TlsFiles;
 
@@ -49,8 +55,12 @@ pub struct Config {
     pub accounts: AccountsConfig,
     /// The database.
     pub database: DatabaseConfig,
+    /// How long events can be read again.
+    pub events: EventsConfig,
     /// The address that Mainstay listens on, and how it is reached.
     pub http: HttpConfig,
+    /// How background work is run.
+    pub jobs: JobsConfig,
     /// The certificate, where Mainstay speaks TLS itself.
     pub tls: Option<TlsFiles>,
     /// What is logged, and how.
@@ -59,6 +69,8 @@ pub struct Config {
     pub mail: Option<MailConfig>,
     /// Who may read the metrics.
     pub metrics: MetricsConfig,
+    /// How many live streams one caller may hold.
+    pub sse: SseConfig,
     /// Where traces are sent.
     pub telemetry: TelemetryConfig,
 }
@@ -103,21 +115,27 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let data_dir = data::read(reader);
     let accounts = accounts::read(reader);
     let database = database::read(reader);
+    let events = events::read(reader);
     let http = http::read(reader);
+    let jobs = jobs::read(reader);
     let tls = tls::read(reader);
     let log = log::read(reader);
     let mail = mail::read(reader);
     let metrics = metrics::read(reader);
+    let sse = sse::read(reader);
     let telemetry = telemetry::read(reader);
     Some(Config {
         data_dir: data_dir?,
         accounts: accounts?,
         database: database?,
+        events: events?,
         http: http?,
+        jobs: jobs?,
         tls: tls?,
         log: log?,
         mail: mail?,
         metrics: metrics?,
+        sse: sse?,
         telemetry: telemetry?,
     })
 }

@@ -61,19 +61,30 @@ mod tests {
         # accounts.token_hash_pepper is not set
         data_dir = "./mainstay-data" # default
         database.connections = 10 # default
+        # database.direct_url is not set
         database.url = "postgres://me:[secret]@db/main" # DATABASE_URL
+        events.keep_count = 1000000 # default
+        events.keep_days = 7 # default
         http.address_burst = 1000 # default
         http.address_rate = 100 # default
         http.listen = "0.0.0.0:80" # --listen
         http.max_connections = 50 # mainstay.toml:3
         # http.public_url is not set
         http.trusted_proxies = ["::1", "10.0.0.0/8"] # mainstay.toml:2
+        jobs.concurrency = 2 # default
+        jobs.embedded = true # default
+        jobs.lock_ttl_seconds = 300 # default
+        jobs.poll_ms = 1000 # default
+        # jobs.runner_id is not set
+        jobs.stop_seconds = 30 # default
         log.format = "auto" # default
         log.level = "info" # default
         # mail.ca_file is not set
         # mail.from is not set
         # mail.server is not set
         metrics.public = true # MAINSTAY_METRICS_PUBLIC
+        sse.max_per_token = 5 # default
+        sse.max_per_user = 1 # default
         # telemetry.otlp_endpoint is not set
         # tls.cert is not set
         # tls.key is not set

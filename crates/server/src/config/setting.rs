@@ -1,7 +1,9 @@
 //! What can be set, in one list: it drives reading, unknown names, `--print-config` and the guide.
 
 use super::layers::Layers;
-use super::{accounts, data, database, http, log, mail, metrics, telemetry, tls};
+use super::{
+    accounts, data, database, events, http, jobs, log, mail, metrics, sse, telemetry, tls,
+};
 
 /// One thing that can be set, with every name it goes by.
 #[derive(Debug)]
@@ -58,19 +60,30 @@ pub const SETTINGS: &[&Setting] = &[
     &accounts::PEPPER,
     &data::DATA_DIR,
     &database::CONNECTIONS,
+    &database::DIRECT_URL,
     &database::URL,
+    &events::KEEP_COUNT,
+    &events::KEEP_DAYS,
     &http::ADDRESS_BURST,
     &http::ADDRESS_RATE,
     &http::LISTEN,
     &http::MAX_CONNECTIONS,
     &http::PUBLIC_URL,
     &http::TRUSTED_PROXIES,
+    &jobs::CONCURRENCY,
+    &jobs::EMBEDDED,
+    &jobs::LOCK_TTL,
+    &jobs::POLL_MS,
+    &jobs::RUNNER_ID,
+    &jobs::STOP_SECONDS,
     &log::FORMAT,
     &log::LEVEL,
     &mail::CA_FILE,
     &mail::FROM,
     &mail::SERVER,
     &metrics::PUBLIC,
+    &sse::MAX_PER_TOKEN,
+    &sse::MAX_PER_USER,
     &telemetry::OTLP_ENDPOINT,
     &tls::CERT,
     &tls::KEY,

@@ -55,22 +55,22 @@ it('invites somebody, who comes in as a viewer and finds the admin pages closed'
   await viv.done();
 
   const again = await stage.visitOutside();
+  again.mayRefuse(400);
   await again.page.goto(link);
   await again.page.getByRole('heading', { name: 'This invite cannot be used' }).waitFor();
   await look(again.page, 'invite-bad');
-  again.complaints.splice(0);
   await leave(again);
 });
 
 it('says in words that somebody has an account already', async () => {
-  const { page, complaints } = here;
+  const { page, mayRefuse } = here;
+  mayRefuse(409);
   await go(page, '/admin/invites');
   await page.keyboard.press('c');
   await page.keyboard.type(ADMIN.email);
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   expect(await page.getByRole('alert').innerText()).toMatch(/account/i);
-  expect(complaints.splice(0)).toHaveLength(1);
 });
 
 it('revokes an invite, whose link then says so', async () => {
@@ -83,9 +83,9 @@ it('revokes an invite, whose link then says so', async () => {
   await page.getByRole('cell', { name: 'revoked' }).waitFor();
 
   const rex = await stage.visitOutside();
+  rex.mayRefuse(400);
   await rex.page.goto(link);
   await rex.page.getByRole('heading', { name: 'This invite cannot be used' }).waitFor();
-  rex.complaints.splice(0);
   await leave(rex);
 });
 
@@ -161,7 +161,8 @@ it('holds back a form that was filled in at once, so that a person is not lost',
 
 it('changes a role, but not the last admin’s', async () => {
   await stage.newPerson('tess@example.com', 'viewer');
-  const { page, complaints } = here;
+  const { page, mayRefuse } = here;
+  mayRefuse(409);
   await go(page, '/admin/users');
   const role = page.getByLabel('Role of tess@example.com');
   await role.selectOption('editor');
@@ -178,11 +179,12 @@ it('changes a role, but not the last admin’s', async () => {
   await look(page, 'users-last-admin');
   await page.keyboard.press('Escape');
   expect(await own.inputValue()).toBe('admin');
-  expect(complaints.splice(0)).toHaveLength(1);
 });
 
 it('disables somebody, who is signed out and told why at the door', async () => {
   const max = await stage.visit({}, await stage.newPerson('max@example.com', 'viewer'));
+  max.mayRefuse(401);
+  max.mayRefuse(403);
   await go(max.page, '/system');
   const { page } = here;
   await go(page, '/admin/users');
@@ -197,7 +199,6 @@ it('disables somebody, who is signed out and told why at the door', async () => 
   await max.page.keyboard.press('Enter');
   await max.page.getByRole('alert').waitFor();
   expect(await max.page.getByRole('alert').innerText()).toMatch(/disabled/i);
-  max.complaints.splice(0);
 
   await page.getByRole('button', { name: 'Enable max@example.com' }).click();
   await page.getByRole('button', { name: 'Disable max@example.com' }).waitFor();
@@ -209,6 +210,7 @@ it('disables somebody, who is signed out and told why at the door', async () => 
 
 it('closes the admin pages to an admin who is no longer one', async () => {
   const lou = await stage.visit({}, await stage.newPerson('lou@example.com', 'admin'));
+  lou.mayRefuse(403);
   await go(lou.page, '/admin/users');
   await lou.page.waitForSelector('[data-row]');
   await stage.asAdmin(async (api) => {
@@ -218,7 +220,6 @@ it('closes the admin pages to an admin who is no longer one', async () => {
   });
   await lou.page.evaluate(() => dispatchEvent(new Event('focus')));
   await lou.page.getByRole('heading', { name: 'This page is for admins.' }).waitFor();
-  lou.complaints.splice(0);
   await leave(lou);
 });
 
@@ -244,7 +245,10 @@ it('reads a list at first, every 15 seconds and on return, and no more', async (
   const { page } = here;
   let reads = 0;
   page.on('request', (request) => (reads += Number(request.url().includes('/api/admin/users'))));
-  await page.clock.install();
+  // Time stands still until the test moves it, however slow the machine is.
+  const start = new Date('2026-01-01T00:00:00Z');
+  await page.clock.install({ time: start });
+  await page.clock.pauseAt(start);
   await go(page, '/admin/users');
   await page.waitForSelector('[data-row]');
   await page.waitForLoadState('networkidle');

@@ -21,7 +21,14 @@ const SIZES = {
 export interface Visit {
   readonly page: Page;
   readonly complaints: string[];
+  /**
+   * Says before it happens that the server may refuse with this status, which Chromium itself notes
+   * as an error, at a time of its own.
+   */
+  readonly mayRefuse: (status: number) => void;
 }
+
+const REFUSAL = /the server responded with a status of (?<status>\d+)/;
 
 export async function visit(
   browser: Browser,
@@ -32,15 +39,18 @@ export async function visit(
   context.setDefaultTimeout(WAIT_LIMIT_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
+  const refusals = new Set<number>();
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    if (!['error', 'warning'].includes(message.type())) return;
+    const status = REFUSAL.exec(message.text())?.groups?.['status'];
+    if (!refusals.has(Number(status))) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   context.on('request', (request) => {
     const host = new URL(request.url());
     if (host.protocol !== 'data:' && host.origin !== origin) complaints.push(request.url());
   });
-  return { page, complaints };
+  return { page, complaints, mayRefuse: (status) => refusals.add(status) };
 }
 
 export async function leave({ page, complaints }: Visit): Promise<void> {

@@ -95,6 +95,9 @@ export function visitEach(stage: Stage, who: () => Signed = () => stage.admin): 
     get complaints() {
       return there(current, 'a page').complaints;
     },
+    get mayRefuse() {
+      return there(current, 'a page').mayRefuse;
+    },
   };
 }
 
