@@ -47,6 +47,9 @@ const ACTIONS: Record<Action, () => void> = {
   'go-admin': () => {
     router.go('users');
   },
+  'go-jobs': () => {
+    router.go('jobs');
+  },
   'go-invites': () => {
     router.go('invites');
   },
