@@ -41,11 +41,11 @@ export function news(job: Job): string {
 export function moves(job: Job): { readonly at: string | null; readonly what: string } {
   switch (job.status) {
     case 'queued':
-      return { at: job.next_run_at, what: 'Next run' };
+      return { at: job.next_run_at, what: 'due' };
     case 'processing':
-      return { at: job.heartbeat_at, what: 'Heartbeat' };
+      return { at: job.heartbeat_at, what: 'heartbeat' };
     default:
-      return { at: job.finished_at, what: 'Finished' };
+      return { at: job.finished_at, what: 'ended' };
   }
 }
 
