@@ -8,22 +8,24 @@ export type JobStatus = 'queued' | 'processing' | 'succeeded' | 'failed';
 export interface Job {
   readonly id: string;
   readonly kind: string;
-  readonly subject: string;
+  readonly subject: string | null;
   readonly status: JobStatus;
   readonly priority: number;
   readonly attempts: number;
   readonly max_attempts: number;
   readonly crashes: number;
   readonly created_at: string;
-  readonly next_run_at: string | null;
+  readonly next_run_at: string;
   readonly locked_at: string | null;
   readonly locked_by: string | null;
   readonly heartbeat_at: string | null;
-  readonly lock_ttl_seconds: number;
+  readonly lock_ttl_seconds: number | null;
   readonly stuck: boolean;
   readonly last_error_code: string | null;
   readonly last_error_message: string | null;
   readonly finished_at: string | null;
+  /** It has left the queue by age, and can't be tried again. */
+  readonly archived: boolean;
 }
 
 /** How much there is of one kind, and how long the oldest that is due has waited. */
@@ -42,6 +44,8 @@ export interface JobKind {
 export interface JobSummary {
   readonly kinds: readonly JobKind[];
   readonly stuck: number;
+  /** Where counts stop: one that large may be larger. */
+  readonly count_cap: number;
 }
 
 const PATH = '/api/admin/jobs';

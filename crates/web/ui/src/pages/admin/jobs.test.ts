@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../lib/api/jobs';
-import { attempts, canCancel, canRetry, moves, news, noneText, statusWord, viewOf, waited } from './jobs';
+import {
+  atMost,
+  attempts,
+  canCancel,
+  canRetry,
+  jobName,
+  moves,
+  news,
+  noneText,
+  statusWord,
+  viewOf,
+  waited,
+} from './jobs';
 
 const job = (more: Partial<Job>): Job => ({
   id: '1',
@@ -21,6 +33,7 @@ const job = (more: Partial<Job>): Job => ({
   last_error_code: null,
   last_error_message: null,
   finished_at: 'finished',
+  archived: false,
   ...more,
 });
 const error = { last_error_code: 'unreachable', last_error_message: 'Nobody answered' };
@@ -32,6 +45,7 @@ describe('a job', () => {
     [{ status: 'processing', stuck: true }, 'stuck', 'beat', false, true],
     [{ status: 'succeeded' }, 'done', 'finished', false, false],
     [{ status: 'failed' }, 'failed', 'finished', true, false],
+    [{ status: 'failed', archived: true }, 'failed', 'finished', false, false],
   ])('that is %o is %s, moves at %s', (more, word, at, retry, cancel) => {
     expect(statusWord(job(more))).toBe(word);
     expect(moves(job(more)).at).toBe(at);
@@ -49,6 +63,11 @@ describe('a job', () => {
     [{ status: 'succeeded', ...error }, ''],
   ])('%o has to say: %s', (more, text) => {
     expect(news(job(more))).toBe(text);
+  });
+
+  it('has a name, with or without a subject', () => {
+    expect(jobName(job({}))).toBe('mail a');
+    expect(jobName(job({ subject: null }))).toBe('mail');
   });
 
   it('was tried so often', () => {
@@ -77,4 +96,13 @@ it.each([
   [312, '5 min'],
 ] as const)('%s seconds are %s', (seconds, text) => {
   expect(waited(seconds).replace('\u00a0', ' ')).toBe(text);
+});
+
+it.each([
+  [0, '0'],
+  [999, '999'],
+  [1_000, '1 000+'],
+  [5_000, '1 000+'],
+] as const)('a count of %s is told as %s', (count, text) => {
+  expect(atMost(count, 1_000).replace('\u202f', ' ')).toBe(text);
 });

@@ -1,5 +1,5 @@
 import type { Job, JobStatus } from '../../lib/api/jobs';
-import { span } from '../../lib/time';
+import { grouped, span } from '../../lib/time';
 
 /** What the list can be narrowed to; a stuck one is also running. */
 export const JOB_VIEWS = ['queued', 'processing', 'stuck', 'failed', 'succeeded'] as const;
@@ -49,6 +49,16 @@ export function moves(job: Job): { readonly at: string | null; readonly what: st
   }
 }
 
+/** What a job is called where it stands alone. */
+export function jobName({ kind, subject }: Job): string {
+  return subject === null ? kind : `${kind} ${subject}`;
+}
+
+/** A count of the server's, which stops counting at a cap: "1 000+". */
+export function atMost(count: number, cap: number): string {
+  return count >= cap ? `${grouped(cap)}+` : grouped(count);
+}
+
 /** "2 of 4"; what was not tried yet has none. */
 export function attempts({ attempts, max_attempts }: Job): string {
   return `${String(attempts)} of ${String(max_attempts)}`;
@@ -58,8 +68,8 @@ export function waited(seconds: number | null): string {
   return seconds === null ? '–' : span(Math.max(seconds, 0) * 1000);
 }
 
-export function canRetry({ status }: Job): boolean {
-  return status === 'failed';
+export function canRetry({ status, archived }: Job): boolean {
+  return status === 'failed' && !archived;
 }
 
 export function canCancel({ status }: Job): boolean {
