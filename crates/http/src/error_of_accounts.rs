@@ -44,7 +44,8 @@ impl From<AccountsError> for Error {
 }
 
 /// The words of an error, as a sentence.
-fn sentence(words: &str) -> String {
+/// An error's words as a sentence of their own.
+pub(crate) fn sentence(words: &str) -> String {
     let mut characters = words.chars();
     let first = characters.next().map(char::to_uppercase).into_iter().flatten();
     first.chain(characters).chain(['.']).collect()
