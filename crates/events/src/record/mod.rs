@@ -1,4 +1,5 @@
 //! Everything the streams read and write, one file for each concern.
 
 pub(crate) mod epoch;
+pub(crate) mod follow;
 pub(crate) mod streams;

@@ -1,4 +1,6 @@
 //! The streams on both databases.
 
+mod following;
 mod house;
+mod resuming;
 mod writing;
