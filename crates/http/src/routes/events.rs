@@ -5,8 +5,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use mainstay_accounts::{Caller, Means};
-use mainstay_events::Entered;
+use mainstay_events::{Delivery, Entered, Opening, Owner};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::Refusal;
@@ -58,13 +59,13 @@ const STREAM_HEADERS: [(header::HeaderName, HeaderValue); 2] = [
 async fn begin(state: &SharedState, caller: &Caller, ask: StreamAsk) -> Result<Response, Error> {
     let live = &state.live;
     let (owner, most) = match caller.means {
-        Means::Session { .. } => (format!("user:{}", caller.user.id), live.max_per_user),
-        Means::Token { id, .. } => (format!("token:{id}"), live.max_per_token),
+        Means::Session { .. } => (Owner::User(caller.user.id), live.max_per_user),
+        Means::Token { id, .. } => (Owner::Token(id), live.max_per_token),
     };
     // From here on it is told when the proof ends, also while the place is taken.
     let proof = live.proofs.watch(&caller.means);
     let (opening, feed) = live.events.open(ask.events.clone()).await?;
-    let membership = match live.connections.enter(&owner, ask.connection, most).await? {
+    let membership = match live.connections.enter(owner, ask.connection, most).await? {
         Entered::Live(membership) => membership,
         Entered::Superseded => return Ok(StatusCode::NO_CONTENT.into_response()),
     };
@@ -91,7 +92,7 @@ async fn begin(state: &SharedState, caller: &Caller, ask: StreamAsk) -> Result<R
 pub(super) struct History {
     /// The events, oldest first.
     #[schema(value_type = Vec<Object>)]
-    items: Vec<serde_json::Value>,
+    items: Vec<Value>,
     /// Where the next page begins; `null` when there is nothing more by now.
     #[schema(required)]
     next_cursor: Option<String>,
@@ -99,7 +100,7 @@ pub(super) struct History {
     position: String,
     /// Why the given position can't be gone on from, if so. The state has to be fetched anew.
     #[schema(required)]
-    reset: Option<&'static str>,
+    reset: Option<String>,
 }
 
 /// Which events are asked for, and how many.
@@ -111,7 +112,7 @@ pub(super) struct HistoryQuery {
     types: Option<String>,
     /// Only these streams, separated by commas: `org`, `user`.
     streams: Option<String>,
-    /// The id of the last event that was seen; without it the page is empty and says where now is.
+    /// The id of the last event that was seen; without it, the oldest that are kept come first.
     after: Option<String>,
     /// How many items at most.
     #[serde(default)]
@@ -139,6 +140,24 @@ pub(super) async fn history(
 
 impl From<mainstay_events::History> for History {
     fn from(page: mainstay_events::History) -> Self {
-        todo!()
+        let position = page.position.to_string();
+        let reset = match page.opening {
+            Opening::Reset { reason } => Some(reason.to_string()),
+            Opening::Resumed | Opening::Snapshot => None,
+        };
+        Self {
+            items: page.events.iter().filter_map(item).collect(),
+            next_cursor: page.has_more.then(|| position.clone()),
+            position,
+            reset,
+        }
     }
+}
+
+/// An event as the live stream gives it, with its id inside.
+fn item(delivery: &Delivery) -> Option<Value> {
+    let data = delivery.frame.strip_prefix(b"data: ")?;
+    let mut item: serde_json::Map<_, _> = serde_json::from_slice(data).ok()?;
+    item.insert("id".to_owned(), delivery.position.to_string().into());
+    Some(Value::Object(item))
 }

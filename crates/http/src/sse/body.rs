@@ -9,7 +9,7 @@ use axum::body::Body;
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures_util::stream::unfold;
 use mainstay_base::Rng;
-use mainstay_events::{Ask, Delivery, Events, EventsError, Feed, Membership, Opening, ResetReason};
+use mainstay_events::{Ask, Delivery, Ending, Events, EventsError, Feed, Membership, Opening, ResetReason};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -68,7 +68,7 @@ struct Follower {
 /// What happens next.
 enum Next {
     Stop,
-    Superseded,
+    Replaced(Ending),
     SignedOut,
     Event(Result<Delivery, EventsError>),
     Quiet,
@@ -82,7 +82,9 @@ impl Follower {
         }
         match self.wait().await {
             Next::Stop => Some(self.stop()),
-            Next::Superseded => Some(self.end(frame::SUPERSEDED)),
+            Next::Replaced(Ending::Superseded) => Some(self.end(frame::SUPERSEDED)),
+            // Its own client has come back on another connection and reads there.
+            Next::Replaced(Ending::TakenOver) => None,
             Next::SignedOut => Some(self.end(frame::AUTH_EXPIRED)),
             Next::Event(Ok(delivery)) => Some(self.deliver(&delivery)),
             Next::Event(Err(error)) => Some(self.begin_anew(&error).await),
@@ -100,7 +102,7 @@ impl Follower {
             biased;
             () = stopping.cancelled() => Next::Stop,
             () = proof.ended() => Next::SignedOut,
-            () = membership.superseded() => Next::Superseded,
+            ending = membership.superseded() => Next::Replaced(ending),
             delivery = feed.next() => Next::Event(delivery),
             () = quiet => Next::Quiet,
         }
