@@ -16,6 +16,10 @@ const JITTER_PERCENT: u64 = 20;
 pub const MAX_WAIT: Duration = Duration::from_hours(7 * 24);
 /// The most jobs that one claim takes.
 pub const MAX_BATCH: u32 = 500;
+/// The most jobs that a runner has at once, begun or not.
+pub const MAX_HELD: u32 = 1_000;
+/// A runner marks as begun what it begins within this time.
+const START_AHEAD: Duration = Duration::from_millis(2);
 /// A runner fetches what it will begin within this time, and no more: others may be idle.
 const FETCH_AHEAD: Duration = Duration::from_millis(50);
 
@@ -92,12 +96,10 @@ pub struct Bucket {
 /// How busy a runner is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
-    /// Jobs that it has, begun or not.
+    /// Jobs that it has and has not done, begun or not.
     pub held: u32,
     /// How many it runs at once.
     pub concurrency: u32,
-    /// How long a job takes it, as far as is known.
-    pub mean: Option<Duration>,
     /// A job that is to be run alone is running.
     pub runs_suspect: bool,
 }
@@ -105,57 +107,77 @@ pub struct Load {
 /// What a runner does after a look at the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
-    /// Claims up to `limit` jobs of one kind and priority.
-    Claim {
-        /// The kind.
-        kind: Kind,
-        /// The priority.
-        priority: i64,
-        /// How many at most.
-        limit: u32,
-        /// Takes one suspect alone; otherwise suspects are left.
-        alone: bool,
-    },
+    /// Claims jobs.
+    Claim(ClaimPlan),
     /// Claims nothing until all that it has is done: a suspect waits to be run alone.
     Drain,
-    /// Nothing is due; the next is after this time, if anything is queued.
+    /// Nothing can be claimed; the next is due after this time, if anything is queued.
     Wait(Option<Duration>),
 }
 
+/// Which jobs are claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimPlan {
+    /// The kind.
+    pub kind: Kind,
+    /// The priority.
+    pub priority: i64,
+    /// How many at most.
+    pub limit: u32,
+    /// Takes one suspect alone; otherwise suspects are left.
+    pub alone: bool,
+}
+
 /// What a runner claims next: the smallest priority first, then what has been due the longest.
+/// `mean` tells how long a job of a kind takes it, as far as is known.
 #[must_use]
-pub fn plan(buckets: &[Bucket], load: Load) -> Plan {
-    let room = claim_limit(load);
-    if load.runs_suspect || room == 0 {
-        return Plan::Wait(None);
-    }
+pub fn plan(buckets: &[Bucket], load: Load, mean: impl Fn(&Kind) -> Option<Duration>) -> Plan {
     let due = buckets.iter().filter(|bucket| bucket.due_for.is_some());
     let first = due.min_by_key(|bucket| (bucket.priority, std::cmp::Reverse(bucket.due_for)));
-    match first {
-        None => Plan::Wait(buckets.iter().map(|bucket| bucket.due_in).min()),
-        Some(bucket) if bucket.is_suspect && load.held > 0 => Plan::Drain,
-        Some(bucket) => Plan::Claim {
-            kind: bucket.kind.clone(),
-            priority: bucket.priority,
-            limit: if bucket.is_suspect { 1 } else { room },
-            alone: bucket.is_suspect,
-        },
+    let Some(first) = first else {
+        return Plan::Wait(buckets.iter().map(|bucket| bucket.due_in).min());
+    };
+    let room = claim_limit(load, mean(&first.kind));
+    if room == 0 {
+        return Plan::Wait(None);
     }
+    if first.is_suspect && load.held > 0 {
+        return Plan::Drain;
+    }
+    Plan::Claim(ClaimPlan {
+        kind: first.kind.clone(),
+        priority: first.priority,
+        limit: if first.is_suspect { 1 } else { room },
+        alone: first.is_suspect,
+    })
 }
 
 /// How many jobs a runner may claim now: what it has room for, and when jobs are quick, what it will
 /// begin within a moment.
 #[must_use]
-pub fn claim_limit(load: Load) -> u32 {
-    let ahead = load.mean.map_or(0, |mean| {
-        let each = mean.as_nanos().max(1);
-        let count = FETCH_AHEAD.as_nanos().saturating_mul(u128::from(load.concurrency)) / each;
-        u32::try_from(count).unwrap_or(u32::MAX)
-    });
-    let wanted = load.concurrency.saturating_add(ahead);
+pub fn claim_limit(load: Load, mean: Option<Duration>) -> u32 {
+    if load.runs_suspect {
+        return 0;
+    }
+    let ahead = mean.map_or(0, |mean| begun_within(FETCH_AHEAD, load.concurrency, mean));
+    let wanted = load.concurrency.saturating_add(ahead).min(MAX_HELD);
     let room = wanted.saturating_sub(load.held);
-    // Below a part of the whole it is not worth a statement: the next claim will be fuller.
-    if room < wanted.min(MAX_BATCH) / 4 && load.held >= load.concurrency { 0 } else { room.min(MAX_BATCH) }
+    // Fetched ahead is for the next claim too: a small one is not worth its statement.
+    let is_idle = load.held < load.concurrency;
+    if is_idle || room >= (wanted / 4).min(MAX_BATCH) { room.min(MAX_BATCH) } else { 0 }
+}
+
+/// How many jobs are marked as begun at once: what there are places for, and when jobs are quick,
+/// what gets a place within a moment.
+#[must_use]
+pub fn start_limit(concurrency: u32, mean: Option<Duration>) -> u32 {
+    let ahead = mean.map_or(0, |mean| begun_within(START_AHEAD, concurrency, mean));
+    concurrency.saturating_add(ahead).min(MAX_BATCH)
+}
+
+fn begun_within(span: Duration, concurrency: u32, mean: Duration) -> u32 {
+    let count = span.as_nanos().saturating_mul(u128::from(concurrency)) / mean.as_nanos().max(1);
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// How often a runner says that it is alive.

@@ -18,7 +18,7 @@ fn bucket(name: &str, priority: i64, due_for: Option<u64>, is_suspect: bool) -> 
 }
 
 fn load(held: u32) -> Load {
-    Load { held, concurrency: 4, mean: None, runs_suspect: false }
+    Load { held, concurrency: 4, runs_suspect: false }
 }
 
 #[test]
@@ -56,6 +56,10 @@ fn retriable_fatal_and_put_off_are_told_apart() {
     assert_eq!(after_error(&put_off, 4, 4, 0), Verdict::PutOff { wait: 7 * SECOND });
 }
 
+fn unknown(_: &Kind) -> Option<Duration> {
+    None
+}
+
 #[test]
 fn the_smallest_priority_comes_first_then_the_longest_due() {
     let buckets = [
@@ -64,24 +68,28 @@ fn the_smallest_priority_comes_first_then_the_longest_due() {
         bucket("soon", -9, None, false),
         bucket("urgent_too", -5, Some(3), false),
     ];
-    let Plan::Claim { kind, limit, alone, .. } = plan(&buckets, load(1)) else { panic!() };
-    assert_eq!((kind.as_str(), limit, alone), ("urgent_too", 3, false));
+    let Plan::Claim(plan) = plan(&buckets, load(1), unknown) else { panic!() };
+    assert_eq!((plan.kind.as_str(), plan.limit, plan.alone), ("urgent_too", 3, false));
 }
 
 #[test]
 fn a_runner_with_nothing_due_waits_for_the_next() {
-    assert_eq!(plan(&[], load(0)), Plan::Wait(None));
-    assert_eq!(plan(&[bucket("a", 0, None, false)], load(0)), Plan::Wait(Some(9 * SECOND)));
-    assert_eq!(plan(&[bucket("a", 0, Some(1), false)], load(4)), Plan::Wait(None), "it is full");
+    assert_eq!(plan(&[], load(0), unknown), Plan::Wait(None));
+    let later = [bucket("a", 0, None, false)];
+    assert_eq!(plan(&later, load(0), unknown), Plan::Wait(Some(9 * SECOND)));
+    let due = [bucket("a", 0, Some(1), false)];
+    assert_eq!(plan(&due, load(4), unknown), Plan::Wait(None), "it is full");
 }
 
 #[test]
 fn a_suspect_is_claimed_alone_by_an_idle_runner() {
     let buckets = [bucket("a", 0, Some(1), true)];
-    assert!(matches!(plan(&buckets, load(0)), Plan::Claim { limit: 1, alone: true, .. }));
-    assert_eq!(plan(&buckets, load(1)), Plan::Drain);
+    let Plan::Claim(alone) = plan(&buckets, load(0), unknown) else { panic!() };
+    assert_eq!((alone.limit, alone.alone), (1, true));
+    assert_eq!(plan(&buckets, load(1), unknown), Plan::Drain);
     let with_suspect = Load { runs_suspect: true, ..load(1) };
-    assert_eq!(plan(&[bucket("b", 0, Some(1), false)], with_suspect), Plan::Wait(None));
+    let others = [bucket("b", 0, Some(1), false)];
+    assert_eq!(plan(&others, with_suspect, unknown), Plan::Wait(None));
 }
 
 #[test]
@@ -94,9 +102,21 @@ fn only_quick_jobs_are_fetched_ahead() {
         (Some(Duration::from_millis(10)), 0, 24),
         (Some(Duration::from_millis(10)), 23, 0),
         (Some(Duration::from_micros(1)), 0, MAX_BATCH),
+        (Some(Duration::from_micros(1)), MAX_HELD, 0),
     ] {
-        let load = Load { held, concurrency: 4, mean, runs_suspect: false };
-        assert_eq!(claim_limit(load), limit, "{load:?}");
+        assert_eq!(claim_limit(load(held), mean), limit, "{mean:?} {held}");
+    }
+}
+
+#[test]
+fn what_is_marked_as_begun_is_begun_within_a_moment() {
+    for (mean, limit) in [
+        (None, 4),
+        (Some(SECOND), 4),
+        (Some(Duration::from_millis(1)), 12),
+        (Some(Duration::from_nanos(1)), MAX_BATCH),
+    ] {
+        assert_eq!(start_limit(4, mean), limit, "{mean:?}");
     }
 }
 
@@ -118,7 +138,9 @@ proptest! {
 
     #[test]
     fn a_claim_never_exceeds_the_room(held in 0_u32..2_000, concurrency in 1_u32..200, nanos: u64) {
-        let load = Load { held, concurrency, mean: Some(Duration::from_nanos(nanos)), runs_suspect: false };
-        prop_assert!(claim_limit(load) <= MAX_BATCH);
+        let load = Load { held, concurrency, runs_suspect: false };
+        let limit = claim_limit(load, Some(Duration::from_nanos(nanos)));
+        prop_assert!(limit <= MAX_BATCH);
+        prop_assert!(limit == 0 || held + limit <= MAX_HELD.max(concurrency));
     }
 }

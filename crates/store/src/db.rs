@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use mainstay_base::{Clock, Moment, Timestamp};
+use mainstay_base::{Clock, Moment, Secret, Timestamp};
 use sqlx::pool::PoolConnection;
 use sqlx::{PgPool, Postgres, Sqlite, SqlitePool};
 use tokio::sync::OwnedSemaphorePermit;
@@ -271,6 +271,14 @@ impl Db {
         };
         if tokio::time::timeout(CLOSE_LIMIT, closing).await.is_err() {
             tracing::warn!("a transaction was still open when the database was closed");
+        }
+    }
+
+    /// PostgreSQL's address for a session of its own. None on SQLite.
+    pub(crate) fn direct_address(&self) -> Option<&Secret<String>> {
+        match &self.shared.options.target {
+            Target::Sqlite { .. } => None,
+            Target::Postgres { url } => Some(self.shared.options.direct.as_ref().unwrap_or(url)),
         }
     }
 

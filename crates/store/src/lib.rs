@@ -7,13 +7,14 @@
 //! half a write nor an open transaction.
 //!
 //! Beside it: [`migrate`] brings the schema up and down, [`backup`] copies and restores an SQLite
-//! file, [`lock`] keeps a second program away from it, [`error`] says what went wrong.
+//! file, [`listen`] hears and rings PostgreSQL's bells, [`lock`] keeps a second program away from it, [`error`] says what went wrong.
 
 pub mod backup;
 pub mod db;
 pub mod error;
 mod gate;
 pub mod installation;
+pub mod listen;
 pub mod lock;
 mod measure;
 pub mod migrate;
@@ -31,6 +32,7 @@ pub mod value;
 
 pub use db::Db;
 pub use error::StoreError;
+pub use listen::{Listener, Notice, Notifier};
 pub use measure::{METRIC_BUCKETS, describe_metrics};
 pub use options::{StoreOptions, Target};
 pub use row::Row;

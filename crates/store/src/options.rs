@@ -47,6 +47,9 @@ impl Target {
 pub struct StoreOptions {
     /// Which database.
     pub target: Target,
+    /// PostgreSQL's address past a pooler, for what needs a session of its own (LISTEN); without
+    /// one, the target's.
+    pub direct: Option<Secret<String>>,
     /// How many connections are opened at most (2 or more).
     pub connections: u32,
     /// The longest wait for the writer or a connection.
@@ -59,7 +62,7 @@ impl StoreOptions {
     /// The usual bounds.
     #[must_use]
     pub fn new(target: Target, clock: Arc<dyn Clock>) -> Self {
-        Self { target, connections: DEFAULT_CONNECTIONS, wait: DEFAULT_WAIT, clock }
+        Self { target, direct: None, connections: DEFAULT_CONNECTIONS, wait: DEFAULT_WAIT, clock }
     }
 }
 

@@ -17,8 +17,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-kernel", &["mainstay-base"]),
     ("mainstay-outbound", &["mainstay-base", "mainstay-breaker", "mainstay-kernel"]),
     ("mainstay-store", &["mainstay-base"]),
+    ("mainstay-events", &["mainstay-base", "mainstay-store"]),
     ("mainstay-accounts", &["mainstay-base", "mainstay-store"]),
-    ("mainstay-http", &["mainstay-base", "mainstay-kernel", "mainstay-store", "mainstay-accounts"]),
+    (
+        "mainstay-http",
+        &[
+            "mainstay-base",
+            "mainstay-kernel",
+            "mainstay-store",
+            "mainstay-events",
+            "mainstay-accounts",
+        ],
+    ),
     ("mainstay-web", &[]),
     (
         "mainstay",
@@ -28,6 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-kernel",
             "mainstay-outbound",
             "mainstay-store",
+            "mainstay-events",
             "mainstay-accounts",
             "mainstay-http",
             "mainstay-web",

@@ -19,12 +19,6 @@ const MOVE: Sql = Sql::same(
     "jobs.move_schedule",
     "UPDATE job_schedules SET next_at = $3, fired_at = $4 WHERE name = $1 AND next_at = $2",
 );
-const REMOVE_OTHERS: Sql = Sql::pair(
-    "jobs.remove_schedules",
-    "DELETE FROM job_schedules WHERE name NOT IN (SELECT value FROM json_each($1))",
-    "DELETE FROM job_schedules WHERE name <> ALL ($1)",
-);
-
 /// A schedule as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kept {
@@ -54,10 +48,4 @@ pub(crate) async fn advance(
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     Ok(tx.execute(&MOVE, values![name, from, to, now]).await? == 1)
-}
-
-/// Forgets every schedule but `names`.
-pub(crate) async fn keep_only(book: &Book, names: &[String]) -> Result<(), StoreError> {
-    let values = [names.into()];
-    book.db.write(async |tx| tx.execute(&REMOVE_OTHERS, &values).await.map(drop)).await
 }

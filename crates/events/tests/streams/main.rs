@@ -1,0 +1,4 @@
+//! The streams on both databases.
+
+mod house;
+mod writing;
