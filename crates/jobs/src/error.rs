@@ -62,7 +62,9 @@ pub enum JobsError {
     #[error(transparent)]
     Status(#[from] StatusError),
     /// A cron expression that can't be read.
-    #[error("the schedule `{name}` can't be read: {reason}; write it as minute hour day month weekday, in UTC")]
+    #[error(
+        "the schedule `{name}` can't be read: {reason}; write it as minute hour day month weekday, in UTC"
+    )]
     BadSchedule {
         /// The schedule.
         name: String,

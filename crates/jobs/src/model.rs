@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::{Id, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
 
 use crate::text::{Traceparent, is_word};
@@ -28,9 +29,8 @@ pub const MAX_DELAY: Duration = Duration::from_hours(10 * 365 * 24);
 pub const MAX_CRASHES: i64 = 3;
 
 /// The name of a kind of job: `[a-z0-9_]{1,64}`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(transparent)]
-pub struct Kind(String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Kind(Arc<str>);
 
 /// A text that is no kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,7 @@ impl Kind {
     /// # Errors
     /// [`KindError`].
     pub fn new(name: &str) -> Result<Self, KindError> {
-        if is_word(name) { Ok(Self(name.to_owned())) } else { Err(KindError) }
+        if is_word(name) { Ok(Self(name.into())) } else { Err(KindError) }
     }
 
     /// The name.
@@ -66,6 +66,12 @@ impl FromStr for Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
+    }
+}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainstay_base::{Id, Timestamp};
 use mainstay_store::{Row, Sql, Tx, values};
 
-use super::{Book, count, millis};
+use super::{Book, count, millis, timed};
 use crate::error::JobsError;
 use crate::model::{Cause, Change, Claimed, Failure, Kind, Lease, Status};
 use crate::text::Traceparent;
@@ -99,6 +99,13 @@ const CLAIM_HOOKED: Sql = Sql::pair(
     ),
 );
 
+const POSTPONE: Sql = timed!(
+    "jobs.postpone",
+    "UPDATE jobs SET last_error_code = 'hook_failed', claim_at = ",
+    " + $3 WHERE status IN ('queued', 'processing') AND id = $2 AND claim_at <= ",
+    ""
+);
+
 const CRASH_LOOP: &str =
     "the runner died every time it ran this job; find out why before it is tried again";
 const EXHAUSTED: &str = "the runner died in the last attempt that the job had";
@@ -117,6 +124,13 @@ pub(crate) async fn claim_in(
 ) -> Result<Vec<Taken>, JobsError> {
     let rows = tx.fetch_all(&CLAIM_HOOKED, &ask.values(book)).await?;
     taken(&rows, ask.token)
+}
+
+/// Leaves a job alone for a while without changing its status: its hook refuses to be told.
+pub(crate) async fn postpone(book: &Book, id: Id, wait: Duration) -> Result<(), JobsError> {
+    let id = id.to_string();
+    let values = [book.tick().into(), (&id).into(), millis(wait).into()];
+    Ok(book.db.write(async |tx| tx.execute(&POSTPONE, &values).await.map(drop)).await?)
 }
 
 impl Ask<'_> {

@@ -110,11 +110,24 @@ impl Draft {
 /// Writes one job, or finds the one that is there.
 pub(crate) async fn one(book: &Book, tx: &mut Tx, draft: &Draft) -> Result<Enqueued, JobsError> {
     for _ in 0..LOOKS {
-        if let Some(row) = tx.fetch_optional(&ONE, values![
-            book.tick(), draft.id, draft.job.kind.as_str(), draft.job.subject.as_ref(),
-            draft.job.priority, &draft.payload, draft.job.max_attempts,
-            draft.traceparent.as_ref(), draft.at(), draft.wait(),
-        ]).await? {
+        if let Some(row) = tx
+            .fetch_optional(
+                &ONE,
+                values![
+                    book.tick(),
+                    draft.id,
+                    draft.job.kind.as_str(),
+                    draft.job.subject.as_ref(),
+                    draft.job.priority,
+                    &draft.payload,
+                    draft.job.max_attempts,
+                    draft.traceparent.as_ref(),
+                    draft.at(),
+                    draft.wait(),
+                ],
+            )
+            .await?
+        {
             return Ok(Enqueued { id: row.get("id")?, is_new: true });
         }
         if let Some(id) = there(tx, draft).await? {
@@ -134,7 +147,10 @@ pub(crate) async fn many(
         Dialect::Sqlite => many_on_sqlite(book, tx, drafts).await?,
         Dialect::Postgres => many_on_postgres(book, tx, drafts).await?,
     };
-    let made = rows.iter().map(|row| row.get("id")).collect::<Result<std::collections::HashSet<Id>, _>>()?;
+    let made = rows
+        .iter()
+        .map(|row| row.get("id"))
+        .collect::<Result<std::collections::HashSet<Id>, _>>()?;
     let mut enqueued = Vec::with_capacity(drafts.len());
     for draft in drafts {
         enqueued.push(if made.contains(&draft.id) {
@@ -179,16 +195,20 @@ async fn many_on_postgres(
 ) -> Result<Vec<Row>, StoreError> {
     let texts = |of: fn(&Draft) -> String| drafts.iter().map(of).collect::<Vec<_>>();
     let ints = |of: fn(&Draft) -> i64| drafts.iter().map(of).collect::<Vec<_>>();
-    tx.fetch_all(&MANY_POSTGRES, values![
-        book.tick(),
-        &texts(|draft| draft.id.to_string()),
-        &texts(|draft| draft.job.kind.as_str().to_owned()),
-        &texts(|draft| draft.job.subject.clone().unwrap_or_default()),
-        &ints(|draft| i64::from(draft.job.priority)),
-        &texts(|draft| draft.payload.clone()),
-        &ints(|draft| i64::from(draft.job.max_attempts)),
-        &texts(|draft| draft.traceparent.clone().unwrap_or_default()),
-        &ints(|draft| draft.at().unwrap_or(-1)),
-        &ints(Draft::wait),
-    ]).await
+    tx.fetch_all(
+        &MANY_POSTGRES,
+        values![
+            book.tick(),
+            &texts(|draft| draft.id.to_string()),
+            &texts(|draft| draft.job.kind.as_str().to_owned()),
+            &texts(|draft| draft.job.subject.clone().unwrap_or_default()),
+            &ints(|draft| i64::from(draft.job.priority)),
+            &texts(|draft| draft.payload.clone()),
+            &ints(|draft| i64::from(draft.job.max_attempts)),
+            &texts(|draft| draft.traceparent.clone().unwrap_or_default()),
+            &ints(|draft| draft.at().unwrap_or(-1)),
+            &ints(Draft::wait),
+        ],
+    )
+    .await
 }

@@ -42,10 +42,7 @@ const STUCK: Sql = timed!(
 );
 const FIND_HOT: Sql = Sql::same(
     "jobs.find",
-    concat!(
-        hot!(),
-        "WHERE status IN ('queued', 'processing', 'succeeded', 'failed') AND id = $1"
-    ),
+    concat!(hot!(), "WHERE status IN ('queued', 'processing', 'succeeded', 'failed') AND id = $1"),
 );
 const FIND_COLD: Sql = Sql::same("jobs.find_archived", concat!(cold!(), "WHERE id = $1"));
 

@@ -16,7 +16,9 @@ macro_rules! buckets {
             "WITH RECURSIVE buckets (kind, priority) AS (
                SELECT k.kind, (SELECT min(j.priority) FROM jobs AS j
                  WHERE j.kind = k.kind AND j.claim_at IS NOT NULL)
-               FROM ", $kinds, "
+               FROM ",
+            $kinds,
+            "
                WHERE NOT EXISTS (SELECT 1 FROM job_kinds AS p
                  WHERE p.kind = k.kind AND p.paused_at IS NOT NULL)
                UNION ALL
@@ -24,7 +26,9 @@ macro_rules! buckets {
                  WHERE j.kind = b.kind AND j.priority > b.priority AND j.claim_at IS NOT NULL)
                FROM buckets AS b WHERE b.priority IS NOT NULL
              )
-             SELECT b.kind, b.priority, ", $now, " AS now, j.claim_at,
+             SELECT b.kind, b.priority, ",
+            $now,
+            " AS now, j.claim_at,
                CASE WHEN j.started = 1 OR j.crashes > 0 THEN 1 ELSE 0 END AS suspect
              FROM buckets AS b JOIN jobs AS j ON j.key = (SELECT h.key FROM jobs AS h
                WHERE h.kind = b.kind AND h.priority = b.priority AND h.claim_at IS NOT NULL

@@ -110,7 +110,12 @@ macro_rules! retried {
     ($now:expr) => {
         concat!(
             "status = 'queued', last_error_code = $4, last_error_message = $5,
-             claim_at = ", $now, " + $6, next_run_at = ", $now, " + $6", unlocked!()
+             claim_at = ",
+            $now,
+            " + $6, next_run_at = ",
+            $now,
+            " + $6",
+            unlocked!()
         )
     };
 }
@@ -123,8 +128,13 @@ const RETRY: Sql = Sql::pair(
 macro_rules! put_off {
     ($now:expr) => {
         concat!(
-            "status = 'queued', attempts = attempts - 1, claim_at = ", $now, " + $4,
-             next_run_at = ", $now, " + $4", unlocked!()
+            "status = 'queued', attempts = attempts - 1, claim_at = ",
+            $now,
+            " + $4,
+             next_run_at = ",
+            $now,
+            " + $4",
+            unlocked!()
         )
     };
 }
@@ -137,9 +147,7 @@ const PUT_OFF: Sql = Sql::pair(
 /// Keeps its place in the queue.
 macro_rules! released {
     () => {
-        concat!(
-            "status = 'queued', attempts = attempts - 1, claim_at = next_run_at", unlocked!()
-        )
+        concat!("status = 'queued', attempts = attempts - 1, claim_at = next_run_at", unlocked!())
     };
 }
 const RELEASE: Sql = Sql::pair(
@@ -195,8 +203,7 @@ pub(crate) async fn fail_in(
     failure: &Failure,
 ) -> Result<Option<Change>, JobsError> {
     let pairs = Pairs::of(&[lease]);
-    let values =
-        values![&pairs.keys, &pairs.tokens, book.tick(), &failure.code, &failure.message];
+    let values = values![&pairs.keys, &pairs.tokens, book.tick(), &failure.code, &failure.message];
     let rows = tx.fetch_all(&FAIL, values).await?;
     Ok(changes(&rows, Cause::Failed)?.pop())
 }
