@@ -12,7 +12,7 @@ use crate::cache::SessionCache;
 use crate::email::Email;
 use crate::error::AccountsError;
 use crate::limits::SlidingLimits;
-use crate::model::{By, Caller, Means, Role, UserStatus};
+use crate::model::{By, Caller, Means, Role, Source, UserStatus};
 use crate::password::{HashingFailed, HashingLimits, PasswordGate};
 use crate::record::audit::{self, Deed};
 use crate::record::{sessions, tokens, users};
@@ -181,6 +181,23 @@ impl Accounts {
             true if role < least => Err(AccountsError::NotAllowed),
             true => Ok(()),
         }
+    }
+
+    /// Writes a line of the audit log for a caller of another room, in the transaction of the change.
+    ///
+    /// # Errors
+    /// When the database can't be written.
+    pub async fn note(
+        &self,
+        tx: &mut Tx,
+        caller: &Caller,
+        source: Source,
+        action: &'static str,
+        target: (&'static str, Option<Id>),
+        detail: Value,
+    ) -> Result<(), AccountsError> {
+        let by = By::caller(caller.clone(), source);
+        self.audit(tx, &by, action, target, detail).await
     }
 
     pub(crate) async fn audit(

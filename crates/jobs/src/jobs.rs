@@ -160,11 +160,16 @@ impl Jobs {
     /// # Errors
     /// [`JobsError::NotFound`], [`JobsError::NotFailed`], [`JobsError::Archived`],
     /// [`JobsError::SubjectTaken`], or when its hook or the database fails.
-    pub async fn retry(&self, tx: &mut Tx, out: &mut Outbox, id: Id) -> Result<(), JobsError> {
+    pub async fn retry(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        id: Id,
+    ) -> Result<Change, JobsError> {
         let change = act::requeue(self.book(), tx, id).await?;
         self.tell(tx, out, &change).await?;
         self.ring_after(tx, change.kind.as_str());
-        Ok(())
+        Ok(change)
     }
 
     /// Cancels a job that has not ended. A handler that runs it is told and can't write any more.
@@ -172,12 +177,17 @@ impl Jobs {
     /// # Errors
     /// [`JobsError::NotFound`], [`JobsError::AlreadyFinished`], or when its hook or the database
     /// fails.
-    pub async fn cancel(&self, tx: &mut Tx, out: &mut Outbox, id: Id) -> Result<(), JobsError> {
+    pub async fn cancel(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        id: Id,
+    ) -> Result<Change, JobsError> {
         let change = act::cancel(self.book(), tx, id).await?;
         self.tell(tx, out, &change).await?;
         measure::ended(&change);
         self.ring_after(tx, &format!("{CANCEL_BELL}{id}"));
-        Ok(())
+        Ok(change)
     }
 
     /// From the commit on nobody claims jobs of the kind; those that run go on.

@@ -255,6 +255,18 @@ pub struct JobView {
     pub archived: bool,
 }
 
+impl JobView {
+    /// Whether its runner has not been heard of for longer than its lease.
+    #[must_use]
+    pub fn is_stuck(&self, now: Timestamp) -> bool {
+        let (Some(heartbeat), Some(seconds)) = (self.heartbeat_at, self.lock_ttl_seconds) else {
+            return false;
+        };
+        let lease = Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+        self.status == Status::Processing && heartbeat.plus(lease) < now
+    }
+}
+
 /// A job that a runner has, under a lease.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claimed {

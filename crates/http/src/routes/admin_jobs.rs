@@ -3,7 +3,7 @@
 use axum::extract::State;
 use mainstay_accounts::{Caller, Role, Source};
 use mainstay_base::{Id, Timestamp};
-use mainstay_jobs::{JobFilter, JobView, Kind, KindSummary, Status};
+use mainstay_jobs::{JobFilter, JobView, JobsError, Kind, KindSummary, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -137,7 +137,7 @@ pub(super) async fn list(
     Query(query): Query<JobsQuery>,
 ) -> Result<Json<Page<Job>>, Error> {
     let kind = query.kind.as_deref().filter(|kind| !kind.is_empty()).map(Kind::new).transpose();
-    let kind = kind.map_err(mainstay_jobs::JobsError::from)?;
+    let kind = kind.map_err(JobsError::from)?;
     let filter = JobFilter { status: query.status, kind, stuck: false };
     page(&state, &filter, query.limit, query.cursor.as_ref()).await
 }
@@ -167,7 +167,8 @@ async fn page(
     let ask = page_ask(limit, cursor)?;
     let part = state.jobs.list(filter, mainstay_jobs::Page { after: ask.after, limit: ask.limit });
     let part = part.await?;
-    let items = part.items.into_iter().map(Job::from).collect();
+    let now = state.live.events.db().now().await?;
+    let items = part.items.into_iter().map(|view| Job::new(view, now)).collect();
     Ok(Json(Page { items, next_cursor: part.next.map(|id| id.to_string()) }))
 }
 
@@ -176,9 +177,7 @@ async fn page(
     get, path = "/api/admin/jobs/summary", operation_id = "summarise_jobs", tag = "admin",
     responses((status = 200, description = "Counts by kind", body = JobsSummary), Refusal)
 )]
-pub(super) async fn summary(
-    State(state): State<SharedState>,
-) -> Result<Json<JobsSummary>, Error> {
+pub(super) async fn summary(State(state): State<SharedState>) -> Result<Json<JobsSummary>, Error> {
     let summary = state.jobs.summary().await?;
     Ok(Json(JobsSummary {
         kinds: summary.kinds.into_iter().map(JobKind::from).collect(),
@@ -197,8 +196,12 @@ pub(super) async fn find(
     State(state): State<SharedState>,
     Path(id): Path<Id>,
 ) -> Result<Json<Job>, Error> {
-    let found = state.jobs.find(id).await?;
-    Ok(Json(found.ok_or(mainstay_jobs::JobsError::NotFound)?.into()))
+    find_one(&state, id).await
+}
+
+async fn find_one(state: &SharedState, id: Id) -> Result<Json<Job>, Error> {
+    let found = state.jobs.find(id).await?.ok_or(JobsError::NotFound)?;
+    Ok(Json(Job::new(found, state.live.events.db().now().await?)))
 }
 
 /// Try a failed job again
@@ -246,21 +249,21 @@ async fn change_one(
     id: Id,
     action: Action,
 ) -> Result<Json<Job>, Error> {
-    let view = state
+    state
         .live
         .events
         .write(async |tx, out| {
             state.accounts.confirm(tx, admin, Role::Admin).await?;
-            let (name, view) = match action {
+            let (name, change) = match action {
                 Action::Retry => ("job.retry", state.jobs.retry(tx, out, id).await?),
                 Action::Cancel => ("job.cancel", state.jobs.cancel(tx, out, id).await?),
             };
-            let detail = json!({"kind": view.kind.as_str(), "subject": view.subject});
+            let detail = json!({"kind": change.kind.as_str(), "subject": change.subject});
             state.accounts.note(tx, admin, source, name, ("job", Some(id)), detail).await?;
-            Ok::<_, Error>(view)
+            Ok::<_, Error>(())
         })
         .await?;
-    Ok(Json(view.into()))
+    find_one(state, id).await
 }
 
 /// Begin no more jobs of a kind
@@ -300,7 +303,7 @@ async fn change_kind(
     kind: &str,
     paused: bool,
 ) -> Result<Json<JobKind>, Error> {
-    let kind = Kind::new(kind).map_err(mainstay_jobs::JobsError::from)?;
+    let kind = Kind::new(kind).map_err(JobsError::from)?;
     state
         .live
         .events
@@ -356,8 +359,9 @@ impl From<KindSummary> for JobKind {
     }
 }
 
-impl From<JobView> for Job {
-    fn from(view: JobView) -> Self {
+impl Job {
+    fn new(view: JobView, now: Timestamp) -> Self {
+        let stuck = view.is_stuck(now);
         let (last_error_code, last_error_message) =
             view.last_error.map(|failure| (failure.code, failure.message)).unzip();
         Self {
@@ -375,7 +379,7 @@ impl From<JobView> for Job {
             locked_by: view.locked_by,
             heartbeat_at: view.heartbeat_at,
             lock_ttl_seconds: view.lock_ttl_seconds,
-            stuck: view.stuck,
+            stuck,
             last_error_code,
             last_error_message,
             finished_at: view.finished_at,

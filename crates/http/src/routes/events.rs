@@ -64,7 +64,7 @@ async fn begin(state: &SharedState, caller: &Caller, ask: StreamAsk) -> Result<R
     };
     // From here on it is told when the proof ends, also while the place is taken.
     let proof = live.proofs.watch(&caller.means);
-    let (opening, feed) = live.events.open(ask.events.clone()).await?;
+    let (opening, feed) = live.events.open(&ask.events).await?;
     let membership = match live.connections.enter(owner, ask.connection, most).await? {
         Entered::Live(membership) => membership,
         Entered::Superseded => return Ok(StatusCode::NO_CONTENT.into_response()),
@@ -132,9 +132,10 @@ pub(super) async fn history(
     Query(query): Query<HistoryQuery>,
 ) -> Result<Json<History>, Error> {
     let HistoryQuery { types, streams, after, limit } = query;
-    let ask = StreamQuery::of_page(types, streams, after).check(caller.user.id, &HeaderMap::new())?;
+    let ask =
+        StreamQuery::of_page(types, streams, after).check(caller.user.id, &HeaderMap::new())?;
     let limit = u32::try_from(limit.items()).unwrap_or(u32::MAX);
-    let page = state.live.events.history(ask.events, limit).await?;
+    let page = state.live.events.history(&ask.events, limit).await?;
     Ok(Json(History::from(page)))
 }
 

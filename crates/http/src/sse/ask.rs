@@ -22,7 +22,7 @@ pub(crate) struct StreamQuery {
     /// The id of the last event that was seen. The header `Last-Event-ID` wins over it.
     after: Option<String>,
     /// This connection's own id, a UUID: whoever was superseded under it is not let in again.
-    #[param(value_type = Option<String>, format = Uuid)]
+    #[param(value_type = Option<String>)]
     connection: Option<String>,
 }
 

@@ -9,7 +9,9 @@ use axum::body::Body;
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures_util::stream::unfold;
 use mainstay_base::Rng;
-use mainstay_events::{Ask, Delivery, Ending, Events, EventsError, Feed, Membership, Opening, ResetReason};
+use mainstay_events::{
+    Ask, Delivery, Ending, Events, EventsError, Feed, Membership, Opening, ResetReason,
+};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -128,7 +130,7 @@ impl Follower {
             _ => return self.stop(),
         };
         let ask = Ask { after: None, ..self.head.ask.clone() };
-        match self.head.events.open(ask).await {
+        match self.head.events.open(&ask).await {
             Ok((_, feed)) => {
                 let words = frame::reset(reason, &feed.position());
                 self.head.feed = feed;
