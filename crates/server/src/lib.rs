@@ -10,6 +10,7 @@ pub mod config;
 mod data;
 pub mod exit;
 mod listen;
+mod meanwhile;
 mod metrics;
 pub mod output;
 mod pepper;
