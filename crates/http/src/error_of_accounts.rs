@@ -28,7 +28,10 @@ impl From<AccountsError> for Error {
             Refused::NotFound => Code::NotFound,
             Refused::Busy(_) => Code::Busy,
             Refused::Store(failed) if failed.is_transient() => return Self::unavailable(error),
-            Refused::Hashing(_) | Refused::Store(_) | Refused::UnknownWord(_) => {
+            Refused::Hashing(_)
+            | Refused::Post(_)
+            | Refused::Store(_)
+            | Refused::UnknownWord(_) => {
                 return Self::internal(error);
             }
         };

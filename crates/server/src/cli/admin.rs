@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use mainstay_accounts::{Accounts, AccountsError, AdminMade, Email, NoPost};
+use mainstay_accounts::{Accounts, AccountsError, AdminMade, Email};
 use mainstay_base::{Clock, SystemClock, SystemRng};
 use mainstay_events::Events;
 use mainstay_store::{Db, migrate};
@@ -14,6 +14,7 @@ use super::data::{DataFlags, Source};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::output::write_stdout;
+use crate::room::Ties;
 use crate::{data, room, runtime};
 
 /// More than the longest password takes, so that too much is told as such.
@@ -193,7 +194,7 @@ async fn rotate_pepper(config: &Config) -> anyhow::Result<String> {
     let _lock = data::lock(config)?;
     let db = open(config).await?;
     let rotated = async {
-        let (accounts, _queue) = room::open(config, db.clone(), clock(), Arc::new(NoPost))?;
+        let (accounts, _queue) = room::open(db.clone(), clock(), Ties::alone(config)?)?;
         Ok::<_, anyhow::Error>(accounts.rotate_pepper().await?)
     }
     .await;
@@ -219,7 +220,7 @@ async fn with_accounts<T>(
     data::prepare_folder(config)?;
     let db = open(config).await?;
     let done = async {
-        let (accounts, _queue) = room::open(config, db.clone(), clock(), Arc::new(NoPost))?;
+        let (accounts, _queue) = room::open(db.clone(), clock(), Ties::alone(config)?)?;
         room::check_pepper(&accounts).await?;
         work(&accounts).await
     }
