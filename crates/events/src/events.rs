@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::ask::{Ask, Opening};
+use crate::connections::Connections;
 use crate::doorbell::{Doorbell, listener, sender};
 use crate::error::EventsError;
 use crate::feed::Feed;
@@ -17,7 +18,8 @@ use crate::hub::Hub;
 use crate::measure;
 use crate::outbox::{Announced, Outbox};
 use crate::record::epoch;
-use crate::sweep::{self, Hearing};
+use crate::retention::{self, Kept};
+use crate::sweep::Hearing;
 use crate::tools::Tools;
 
 /// How often followed streams are looked at, whatever bells were heard.
@@ -30,7 +32,7 @@ pub const DEFAULT_KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 pub const DEFAULT_KEPT_COUNT: u64 = 1_000_000;
 
 /// What can be set.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct EventsOptions {
     /// How often followed streams are looked at, whatever bells were heard.
     pub sweep: Duration,
@@ -56,6 +58,8 @@ struct Shared {
     tools: Tools,
     doorbell: Doorbell,
     hub: Hub,
+    connections: Connections,
+    kept: Kept,
 }
 
 /// The tasks behind [`Events`]: they end with the token that was given to [`Events::start`].
@@ -82,8 +86,10 @@ impl Events {
         let tasks = TaskTracker::new();
         let tools = Tools { db, clock, rng, tasks: tasks.clone(), stop };
         let hub = Hub::new(tools.clone(), &epoch);
-        let shared = Arc::new(Shared { tools, doorbell, hub });
-        shared.spawn(&options);
+        let connections = Connections::start(&tools, &doorbell);
+        let kept = Kept { duration: options.kept_for, count: options.kept_count };
+        let shared = Arc::new(Shared { tools, doorbell, hub, connections, kept });
+        shared.spawn(options.sweep);
         Ok((Self { shared }, EventsTasks { tasks }))
     }
 
@@ -118,6 +124,12 @@ impl Events {
         &self.shared.doorbell
     }
 
+    /// Who is connected now.
+    #[must_use]
+    pub fn connections(&self) -> &Connections {
+        &self.shared.connections
+    }
+
     /// Follows the streams of `ask` from the place it names, or from now on.
     ///
     /// # Errors
@@ -134,6 +146,15 @@ impl Events {
     /// meanwhile.
     pub async fn history(&self, ask: &Ask, limit: u32) -> Result<History, EventsError> {
         history::read(&self.shared.hub, ask, limit).await
+    }
+
+    /// Removes events that are too old or too many, as happens by itself every minute, and tells how
+    /// many.
+    ///
+    /// # Errors
+    /// When the database can't be written; what was removed before stays removed.
+    pub async fn clean_up(&self) -> Result<u64, StoreError> {
+        retention::clean_up(self.db(), self.shared.kept).await
     }
 
     /// The database.
@@ -153,10 +174,11 @@ impl Events {
 }
 
 impl Shared {
-    fn spawn(&self, options: &EventsOptions) {
+    fn spawn(&self, sweep: Duration) {
         let (tools, hub, doorbell) = (&self.tools, &self.hub, &self.doorbell);
         let hearing = Arc::new(Hearing::default());
-        tools.tasks.spawn(sweep::run(hub.clone(), Arc::clone(&hearing), options.sweep));
+        tools.tasks.spawn(crate::sweep::run(hub.clone(), Arc::clone(&hearing), sweep));
+        tools.tasks.spawn(retention::run(tools.clone(), self.kept));
         if tools.db.dialect() == Dialect::Postgres {
             tools.tasks.spawn(sender::run(doorbell.clone(), tools.clone()));
             tools.tasks.spawn(listener::run(doorbell.clone(), hub.clone(), hearing));

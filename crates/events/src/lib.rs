@@ -7,11 +7,12 @@
 //! ring of framed bytes → [`feed`] gives every follower each event once, from the place that its
 //! [`ask`] and [`position`] name.
 //!
-//! Beside it: [`history`] gives past events in pages, the sweep finds what no bell told of, SQL
-//! stands in `record`, [`error`] says what went wrong.
+//! Beside it: [`connections`] counts who is connected, [`history`] gives past events in pages, the sweep finds what no bell told of, the
+//! retention removes what is too old, SQL stands in `record`, [`error`] says what went wrong.
 
 pub mod ask;
 mod backoff;
+pub mod connections;
 pub mod doorbell;
 pub mod error;
 pub mod event;
@@ -24,11 +25,13 @@ mod measure;
 pub mod outbox;
 pub mod position;
 mod record;
+mod retention;
 pub mod stream;
 mod sweep;
 mod tools;
 
 pub use ask::{Ask, Kinds, KindsError, Opening, ResetReason, Streams};
+pub use connections::{Connections, Ending, Entered, Membership, Owner};
 pub use doorbell::{Doorbell, Ears, Heard, Topic};
 pub use error::{EventError, EventsError};
 pub use event::Event;
