@@ -9,11 +9,11 @@ use mainstay_store::{Db, Tx};
 use serde_json::Value;
 
 use crate::cache::SessionCache;
-use crate::email::Email;
 use crate::error::AccountsError;
 use crate::limits::SlidingLimits;
-use crate::model::{By, Caller, Means, Role, UserStatus};
+use crate::model::{By, Caller, Means, Role, Source, UserStatus};
 use crate::password::{HashingFailed, HashingLimits, PasswordGate};
+use crate::post::Post;
 use crate::record::audit::{self, Deed};
 use crate::record::{sessions, tokens, users};
 use crate::seen::{Seen, SeenQueue};
@@ -33,29 +33,10 @@ pub struct Options {
     pub pepper: Pepper,
     /// How much hashing there may be at once.
     pub hashing: HashingLimits,
-    /// Who sends mail.
+    /// Who queues mail.
     pub post: Arc<dyn Post>,
-}
-
-/// Sends mail, or does not because nobody configured it. It never waits.
-pub trait Post: Send + Sync + 'static {
-    /// Sends an invite. Whether it is on its way.
-    fn invite(&self, to: &Email, role: Role, link: &str) -> bool;
-
-    /// Tells the admins that somebody asks for access.
-    fn access_request(&self, admins: &[Email], from: &Email);
-}
-
-/// Nobody configured mail.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoPost;
-
-impl Post for NoPost {
-    fn invite(&self, _: &Email, _: Role, _: &str) -> bool {
-        false
-    }
-
-    fn access_request(&self, _: &[Email], _: &Email) {}
+    /// Called after each committed change of who may do what: sessions may have ended with it.
+    pub changed: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// Users, sessions, tokens, invites and requests. A clone is another handle to the same.
@@ -72,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) pepper: Pepper,
     pub(crate) gate: PasswordGate,
     pub(crate) post: Arc<dyn Post>,
+    changed: Arc<dyn Fn() + Send + Sync>,
     pub(crate) cache: SessionCache,
     pub(crate) seen: Seen,
     pub(crate) limits: SlidingLimits,
@@ -86,7 +68,7 @@ impl Accounts {
     /// # Errors
     /// When Argon2 can't work on this machine.
     pub fn new(options: Options) -> Result<(Self, SeenQueue), HashingFailed> {
-        let Options { db, clock, ids, rng, pepper, hashing, post } = options;
+        let Options { db, clock, ids, rng, pepper, hashing, post, changed } = options;
         let (seen, queue) = Seen::new();
         let shared = Shared {
             gate: PasswordGate::new(hashing, Arc::clone(&rng))?,
@@ -98,6 +80,7 @@ impl Accounts {
             rng,
             pepper,
             post,
+            changed,
             seen,
             asked: AtomicU64::new(0),
         };
@@ -123,16 +106,19 @@ impl Accounts {
     }
 
     /// Runs `work` in a write transaction; once it is committed, no request is answered from what
-    /// was known before.
+    /// was known before, and whoever waits for changes is told.
     pub(crate) async fn change<T, F>(&self, work: F) -> Result<T, AccountsError>
     where
         F: AsyncFnOnce(&mut Tx) -> Result<T, AccountsError>,
     {
-        let cache = self.shared.cache.clone();
+        let (cache, changed) = (self.shared.cache.clone(), Arc::clone(&self.shared.changed));
         self.shared
             .db
             .write(async |tx| {
-                tx.after_commit(move || cache.forget());
+                tx.after_commit(move || {
+                    cache.forget();
+                    changed();
+                });
                 work(tx).await
             })
             .await
@@ -181,6 +167,23 @@ impl Accounts {
             true if role < least => Err(AccountsError::NotAllowed),
             true => Ok(()),
         }
+    }
+
+    /// Writes a line of the audit log for a caller of another room, in the transaction of the change.
+    ///
+    /// # Errors
+    /// When the database can't be written.
+    pub async fn note(
+        &self,
+        tx: &mut Tx,
+        caller: &Caller,
+        source: Source,
+        action: &'static str,
+        target: (&'static str, Option<Id>),
+        detail: Value,
+    ) -> Result<(), AccountsError> {
+        let by = By::caller(caller.clone(), source);
+        self.audit(tx, &by, action, target, detail).await
     }
 
     pub(crate) async fn audit(

@@ -1,105 +1,15 @@
-//! The room's loop: writes down last uses and removes what is over.
+//! The room's loop: writes down last uses.
 
-use std::time::Duration;
-
-use mainstay_base::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::accounts::Accounts;
-use crate::model::{INVITE_TIME, SETUP_TIME};
-use crate::record::cleanup::{
-    self, AUDIT, BUCKETS, Broom, INVITES, PORTION, REQUESTS, SESSIONS, SETUP_LINKS, TOKENS, WINDOWS,
-};
 use crate::seen::{self, SeenQueue};
 
-/// How often is cleaned up.
-const CLEAN_EVERY: Duration = Duration::from_mins(10);
-/// Portions that one round removes of each kind; the rest waits for the next.
-const PORTIONS: u32 = 200;
-/// How long counts are kept.
-const BUCKETS_KEPT: Duration = Duration::from_hours(14 * 24);
-/// How long a window is kept after its last request; it must be longer than any window.
-const WINDOWS_KEPT: Duration = Duration::from_hours(24);
-/// How long ended tokens and invites are still shown.
-const ENDED_KEPT: Duration = Duration::from_hours(30 * 24);
-
-/// Runs until `stop`. `audit_kept` is how long the audit log and requests for access go back.
-pub async fn run(
-    accounts: Accounts,
-    mut queue: SeenQueue,
-    audit_kept: Duration,
-    stop: CancellationToken,
-) {
-    let mut ticks = tokio::time::interval(CLEAN_EVERY);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => return,
-            _ = ticks.tick() => {
-                stop.run_until_cancelled(accounts.clean_up(audit_kept)).await;
-            }
-            batch = queue.take() => {
-                let Some(batch) = batch else { return };
-                if let Err(error) = seen::write(accounts.db(), batch).await {
-                    tracing::debug!(%error, "last uses were not written; the next ones will be");
-                }
-            }
+/// Runs until `stop`.
+pub async fn run(accounts: Accounts, mut queue: SeenQueue, stop: CancellationToken) {
+    while let Some(Some(batch)) = stop.run_until_cancelled(queue.take()).await {
+        if let Err(error) = seen::write(accounts.db(), batch).await {
+            tracing::debug!(%error, "last uses were not written; the next ones will be");
         }
     }
 }
-
-impl Accounts {
-    /// Removes a bounded number of what is over, and tells how many rows that were.
-    pub async fn clean_up(&self, audit_kept: Duration) -> u64 {
-        let now = self.now();
-        let mut removed = 0;
-        for (broom, kept) in [
-            (&SESSIONS, Duration::ZERO),
-            (&TOKENS, ENDED_KEPT),
-            (&INVITES, ENDED_KEPT),
-            (&SETUP_LINKS, SETUP_TIME),
-            (&BUCKETS, BUCKETS_KEPT),
-            (&WINDOWS, WINDOWS_KEPT),
-            (&REQUESTS, audit_kept),
-            (&AUDIT, audit_kept),
-        ] {
-            removed += self.sweep(broom, before(now, kept), PORTIONS).await;
-        }
-        removed
-    }
-
-    /// One portion of old counts, for the request that happens to be the hundredth.
-    pub(crate) async fn clean_buckets(&self) {
-        self.sweep(&BUCKETS, before(self.now(), BUCKETS_KEPT), 1).await;
-    }
-
-    async fn sweep(&self, broom: &Broom, until: Timestamp, portions: u32) -> u64 {
-        let mut removed = 0;
-        for _ in 0..portions {
-            match cleanup::sweep(self.db(), broom, until).await {
-                Ok(count) => {
-                    removed += count;
-                    if count < PORTION.unsigned_abs() {
-                        break;
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(statement = broom.name(), %error, "cleaning up failed; trying later");
-                    break;
-                }
-            }
-        }
-        if removed > 0 {
-            tracing::debug!(statement = broom.name(), removed, "cleaned up");
-        }
-        removed
-    }
-}
-
-fn before(now: Timestamp, kept: Duration) -> Timestamp {
-    let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
-    Timestamp::from_millis(now.as_millis().saturating_sub(kept))
-}
-
-const _: () = assert!(INVITE_TIME.as_secs() < ENDED_KEPT.as_secs());

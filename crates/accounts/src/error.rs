@@ -79,6 +79,9 @@ pub enum AccountsError {
     /// Hashing failed.
     #[error(transparent)]
     Hashing(#[from] HashingFailed),
+    /// The mail that goes with it could not be queued.
+    #[error("the mail that goes with it could not be queued: {0}; try again")]
+    Post(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The database did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use mainstay_base::{Id, Timestamp};
+use mainstay_store::Tx;
 use serde_json::json;
 
 use crate::accounts::Accounts;
@@ -38,7 +39,7 @@ pub struct Invited {
     pub invite: Invite,
     /// Its link, shown once.
     pub link: String,
-    /// Whether it is also on its way by mail.
+    /// Whether it is also queued as a mail.
     pub mailed: bool,
 }
 
@@ -76,10 +77,14 @@ impl Accounts {
             expires_at,
         };
         let by = By::caller(admin.clone(), source);
-        self.write_invite(admin, &new, &by).await?;
-        INVITE_CREATED.tell(Some(&id));
         let link = format!("{site}/invite#{}", token.reveal());
-        let mailed = self.shared.post.invite(&ask.email, ask.role, &link);
+        let mailed = self
+            .change_as(admin, Role::Admin, async |tx| {
+                self.write_invite(tx, &new, &by).await?;
+                self.shared.post.invite(tx, &ask.email, ask.role, &link).await
+            })
+            .await?;
+        INVITE_CREATED.tell(Some(&id));
         let invite = Invite {
             id,
             email: ask.email.to_string(),
@@ -94,34 +99,31 @@ impl Accounts {
 
     async fn write_invite(
         &self,
-        admin: &Caller,
+        tx: &mut Tx,
         new: &NewInvite<'_>,
         by: &By,
     ) -> Result<(), AccountsError> {
-        self.change_as(admin, Role::Admin, async |tx| {
-            if users::find_by_email(tx, &new.email.parse()?).await?.is_some() {
-                return Err(AccountsError::UserExists);
+        if users::find_by_email(tx, &new.email.parse()?).await?.is_some() {
+            return Err(AccountsError::UserExists);
+        }
+        if let Some(id) = new.access_request_id {
+            let request = access_requests::find(tx, id).await?;
+            let request = request.ok_or(AccountsError::NotFound)?;
+            if request.email != new.email {
+                return Err(another_address());
             }
-            if let Some(id) = new.access_request_id {
-                let request = access_requests::find(tx, id).await?;
-                let request = request.ok_or(AccountsError::NotFound)?;
-                if request.email != new.email {
-                    return Err(another_address());
-                }
-                let approved = RequestStatus::Approved;
-                access_requests::handle(tx, id, approved, new.created_by, new.now).await?;
-            }
-            let replaced = invites::revoke_for_email(tx, new.email, new.now).await?;
-            invites::insert(tx, new).await?;
-            let detail = json!({
-                "email": new.email,
-                "role": new.role,
-                "access_request_id": new.access_request_id,
-                "replaced": replaced,
-            });
-            self.audit(tx, by, "invite.create", ("invite", Some(new.id)), detail).await
-        })
-        .await
+            let approved = RequestStatus::Approved;
+            access_requests::handle(tx, id, approved, new.created_by, new.now).await?;
+        }
+        let replaced = invites::revoke_for_email(tx, new.email, new.now).await?;
+        invites::insert(tx, new).await?;
+        let detail = json!({
+            "email": new.email,
+            "role": new.role,
+            "access_request_id": new.access_request_id,
+            "replaced": replaced,
+        });
+        self.audit(tx, by, "invite.create", ("invite", Some(new.id)), detail).await
     }
 
     /// The invites, newest first.

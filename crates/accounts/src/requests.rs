@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use mainstay_base::{BoundedText, Id, Timestamp};
-use mainstay_store::Tx;
+use mainstay_store::{StoreError, Tx};
 use serde_json::json;
 
 use crate::accounts::Accounts;
@@ -22,7 +22,6 @@ use crate::outcome::{
 };
 use crate::record::access_requests::{self, AccessRequest};
 use crate::record::buckets::{self, Bucket};
-use crate::record::users;
 use crate::text::{lines, plain};
 
 /// Characters of a name or a company.
@@ -36,8 +35,6 @@ pub const REQUESTS_PER_ADDRESS: i64 = 10;
 /// Requests for one e-mail address in it.
 pub const REQUESTS_PER_EMAIL: i64 = 3;
 
-/// Admins who are told of a request.
-const MAX_TOLD: i64 = 20;
 /// Every so manieth request cleans up.
 const CLEAN_EVERY: u64 = 100;
 /// The longest text of a signed timestamp.
@@ -81,6 +78,18 @@ enum Look {
     Dropped(Ending),
 }
 
+/// What rolled a request back.
+enum Untaken {
+    Request(AccountsError),
+    Notice(AccountsError),
+}
+
+impl From<StoreError> for Untaken {
+    fn from(error: StoreError) -> Self {
+        Self::Request(error.into())
+    }
+}
+
 impl Accounts {
     /// The time now, signed: a form carries it back.
     #[must_use]
@@ -111,23 +120,12 @@ impl Accounts {
         let (id, from) = (self.next_id(), source.address);
         let ending = match self.is_limited(&checked.email, &source).await? {
             Some(ending) => ending,
-            None => {
-                let taking = async |tx: &mut Tx| self.take_request(tx, id, &checked, &source).await;
-                self.db().write(taking).await?
-            }
+            None => self.take_and_tell(id, &checked, &source).await?,
         };
         ending.tell_from((ending == REQUEST_CREATED).then_some(&id as _), from);
         match ending {
             REQUEST_LIMITED_ADDRESS | REQUEST_LIMITED_EMAIL => {
                 Err(AccountsError::RateLimited { retry_after: span_rest(self.now(), REQUEST_SPAN) })
-            }
-            REQUEST_CREATED => {
-                // The request is in; that nobody could be told of it is not its sender's concern.
-                match users::admins(self.db(), MAX_TOLD).await {
-                    Ok(admins) => self.shared.post.access_request(&admins, &checked.email),
-                    Err(error) => tracing::warn!(%error, "the admins were not told of a request"),
-                }
-                Ok(())
             }
             _ => Ok(()),
         }
@@ -175,6 +173,31 @@ impl Accounts {
         let is_ours = self.shared.pepper.is_keyed(FORM_DOMAIN, millis.as_bytes(), tag);
         let millis = millis.parse().ok().filter(|_| is_ours)?;
         Some(Timestamp::from_millis(millis))
+    }
+
+    /// Takes the request and tells the admins in one transaction; if they can't be told, it is taken
+    /// all the same: that is not its sender's concern.
+    async fn take_and_tell(
+        &self,
+        id: Id,
+        form: &Checked,
+        source: &Source,
+    ) -> Result<Ending, AccountsError> {
+        let taken = async |tx: &mut Tx| {
+            let ending = self.take_request(tx, id, form, source).await.map_err(Untaken::Request)?;
+            if ending == REQUEST_CREATED {
+                self.tell_admins(tx, &form.email).await.map_err(Untaken::Notice)?;
+            }
+            Ok(ending)
+        };
+        match self.db().write(taken).await {
+            Ok(ending) => Ok(ending),
+            Err(Untaken::Request(error)) => Err(error),
+            Err(Untaken::Notice(error)) => {
+                tracing::warn!(%error, "the admins are not told of a request");
+                self.db().write(async |tx| self.take_request(tx, id, form, source).await).await
+            }
+        }
     }
 
     async fn take_request(

@@ -128,6 +128,11 @@ impl Pepper {
         self.keyed(domain, message).as_bytes().ct_eq(tag.as_bytes()).into()
     }
 
+    /// 32 bytes that stand for `message` and never leave the process: the key of something else.
+    pub(crate) fn derived(&self, domain: &str, message: &[u8]) -> [u8; 32] {
+        self.mac(domain, message).finalize().into_bytes().into()
+    }
+
     /// What tells this pepper from another.
     pub(crate) fn fingerprint(&self) -> String {
         self.keyed("pepper-check", b"")

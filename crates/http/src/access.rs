@@ -78,6 +78,16 @@ pub(crate) const TABLE: &[Entry] = &[
     reads("/api/admin/access-requests", Role::Admin),
     by_people("PATCH", "/api/admin/access-requests/{id}", Role::Admin),
     reads("/api/admin/audit", Role::Admin),
+    reads("/api/admin/jobs", Role::Admin),
+    reads("/api/admin/jobs/stuck", Role::Admin),
+    reads("/api/admin/jobs/summary", Role::Admin),
+    reads("/api/admin/jobs/{id}", Role::Admin),
+    by_people("POST", "/api/admin/jobs/{id}/retry", Role::Admin),
+    by_people("POST", "/api/admin/jobs/{id}/cancel", Role::Admin),
+    by_people("POST", "/api/admin/jobs/kinds/{kind}/pause", Role::Admin),
+    by_people("POST", "/api/admin/jobs/kinds/{kind}/resume", Role::Admin),
+    reads("/api/events", Role::Viewer),
+    reads("/api/events/history", Role::Viewer),
 ];
 
 /// Whoever takes over an admin's browser can't flood the world with mail.

@@ -53,12 +53,22 @@ codes! {
     InvalidHost: BAD_REQUEST, "invalid_host", "The host is not valid";
     /// The link's token is unknown, used, revoked or too old.
     InvalidOrExpiredToken: BAD_REQUEST, "invalid_or_expired_token", "The link is not valid any more";
+    /// The text is no kind of job.
+    InvalidJobKind: BAD_REQUEST, "invalid_job_kind", "The kind of job is not valid";
     /// The path is not readable, or a part of it is not of the expected kind.
     InvalidPath: BAD_REQUEST, "invalid_path", "The path is not valid";
     /// The query is not of the expected shape.
     InvalidQuery: BAD_REQUEST, "invalid_query", "The query is not valid";
     /// The invite was accepted, was revoked or has expired.
     InviteNotPending: CONFLICT, "invite_not_pending", "The invite is not pending";
+    /// The failed job has left the queue by age.
+    JobArchived: CONFLICT, "job_archived", "The job is archived";
+    /// The job has ended, so that it can't be cancelled.
+    JobFinished: CONFLICT, "job_finished", "The job has ended";
+    /// The job has not failed, so that it can't be tried again.
+    JobNotFailed: CONFLICT, "job_not_failed", "The job has not failed";
+    /// Another job about the same thing is unfinished.
+    JobSubjectTaken: CONFLICT, "job_subject_taken", "The same work is under way";
     /// Nobody else could administer Mainstay.
     LastAdmin: CONFLICT, "last_admin", "This is the last active admin";
     /// The body is not JSON.

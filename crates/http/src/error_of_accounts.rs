@@ -28,7 +28,10 @@ impl From<AccountsError> for Error {
             Refused::NotFound => Code::NotFound,
             Refused::Busy(_) => Code::Busy,
             Refused::Store(failed) if failed.is_transient() => return Self::unavailable(error),
-            Refused::Hashing(_) | Refused::Store(_) | Refused::UnknownWord(_) => {
+            Refused::Hashing(_)
+            | Refused::Post(_)
+            | Refused::Store(_)
+            | Refused::UnknownWord(_) => {
                 return Self::internal(error);
             }
         };
@@ -44,7 +47,8 @@ impl From<AccountsError> for Error {
 }
 
 /// The words of an error, as a sentence.
-fn sentence(words: &str) -> String {
+/// An error's words as a sentence of their own.
+pub(crate) fn sentence(words: &str) -> String {
     let mut characters = words.chars();
     let first = characters.next().map(char::to_uppercase).into_iter().flatten();
     first.chain(characters).chain(['.']).collect()

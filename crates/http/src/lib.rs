@@ -2,11 +2,11 @@
 //! `serve` (accepts) → `tls` → `protocol` → `connection` with `guarded` (its clocks) → `entry` with
 //! `client` (whose request it is) → `router` → `observe` (one layer: `gate` with `flood`, `host`,
 //! `origin` and `credential`; `request_id`, `flight`, `headers`) → `authenticate` with `access` (who may
-//! call which route) and `cookie` → [`extract`] → `routes` with `probe` and `next` → `error` with
-//! `error_of_accounts` on the way out. Every bound stands in [`limits`], every metric in [`measure`], every
+//! call which route) and `cookie` → [`extract`] → `routes` with `probe`, `next` and `sse` (live streams) →
+//! `error` with `error_of_accounts` and `error_of_jobs` on the way out. Every bound stands in [`limits`], every metric in [`measure`], every
 //! error code in `code`; `surface` is what it is all given.
 //!
-//! Only this crate names axum. It knows no store and no environment: `server` hands it a [`Surface`].
+//! Only this crate names axum. It knows no SQL and no environment: `server` hands it a [`Surface`].
 
 mod access;
 mod authenticate;
@@ -18,6 +18,7 @@ mod credential;
 mod entry;
 mod error;
 mod error_of_accounts;
+mod error_of_jobs;
 pub mod extract;
 mod flight;
 mod flood;
@@ -37,6 +38,7 @@ mod request_id;
 mod router;
 mod routes;
 mod serve;
+mod sse;
 mod surface;
 mod tls;
 
@@ -50,6 +52,7 @@ pub use limits::Limits;
 pub use openapi::openapi;
 pub use router::{Service, service};
 pub use serve::{Drained, serve};
+pub use sse::{Live, Proofs};
 pub use surface::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Probe, Site, Surface, SystemCheck,
     SystemDatabase,

@@ -72,6 +72,8 @@ pub struct Limits {
     pub idle_time: Duration,
     /// How long a client may take none of the bytes that wait for it.
     pub stall_time: Duration,
+    /// Between two signs of life on a quiet stream of events.
+    pub keepalive: Duration,
     /// Connections at once; beyond it new ones wait in the listener's queue.
     pub connections: usize,
     /// Requests in a second that one address may send in the long run. When this or the burst is
@@ -95,6 +97,7 @@ impl Default for Limits {
             handshake_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),
             stall_time: Duration::from_secs(30),
+            keepalive: Duration::from_secs(30),
             connections: 10_000,
             address_rate: 100,
             address_burst: 1_000,

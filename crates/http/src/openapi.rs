@@ -28,6 +28,7 @@ use crate::routes;
         (name = "auth", description = "The first account, signing in and out."),
         (name = "access", description = "How strangers become users."),
         (name = "account", description = "The own sessions, password and API tokens."),
+        (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),
     )
 )]

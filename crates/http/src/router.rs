@@ -8,6 +8,7 @@ use axum::extract::FromRef;
 use bytes::Bytes;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, Timestamp};
+use mainstay_jobs::Jobs;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{self, Doors, Entry};
@@ -18,6 +19,7 @@ use crate::limits::Limits;
 use crate::observe::{ObserveLayer, Watch};
 use crate::origin::SiteOrigin;
 use crate::probe::SharedProbe;
+use crate::sse::Live;
 use crate::surface::{Assets, BuildInfo, Probe, Site, Surface};
 use crate::{headers, measure, openapi, routes};
 
@@ -41,6 +43,8 @@ impl fmt::Debug for Service {
 pub(crate) struct State {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) accounts: Accounts,
+    pub(crate) live: Live,
+    pub(crate) jobs: Jobs,
     pub(crate) build: BuildInfo,
     pub(crate) started_at: Timestamp,
     pub(crate) probe: Arc<dyn Probe>,
@@ -103,13 +107,26 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>, entries: &[E
 
 fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> SharedState {
     let Surface {
-        clock, accounts, build, started_at, probe, assets, metrics, site, limits, ..
+        clock,
+        accounts,
+        live,
+        jobs,
+        build,
+        started_at,
+        probe,
+        assets,
+        metrics,
+        site,
+        limits,
+        ..
     } = surface;
     let shared_probe = SharedProbe::new(Arc::clone(&probe), Arc::clone(&clock), &limits);
     let openapi = openapi.into();
     Arc::new(State {
         clock,
         accounts,
+        live,
+        jobs,
         build,
         started_at,
         probe,

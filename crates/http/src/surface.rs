@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
+use mainstay_jobs::Jobs;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::limits::Limits;
+use crate::sse::Live;
 
 /// Everything the routes answer from.
 #[derive(Clone)]
@@ -22,6 +24,10 @@ pub struct Surface {
     pub ids: IdSource,
     /// Who may do what.
     pub accounts: Accounts,
+    /// What happens, as it happens.
+    pub live: Live,
+    /// Background work.
+    pub jobs: Jobs,
     /// Which Mainstay this is.
     pub build: BuildInfo,
     /// When it started.

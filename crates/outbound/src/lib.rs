@@ -1,8 +1,7 @@
 //! Everything that leaves Mainstay, guarded and bounded: [`mail`], by SMTP.
 //!
-//! Mail waits in the memory of its process for now, so that what a killed process had not sent is
-//! lost; it moves onto the durable job queue when that exists.
+//! Nothing waits here: each call is one try, and whoever makes it keeps what is to be tried again.
 
 pub mod mail;
 
-pub use mail::{Mail, MailConfig, MailError, MailServer, Mailer};
+pub use mail::{Mail, MailConfig, MailError, MailServer, Mailer, SendError};

@@ -1,7 +1,7 @@
 //! The `mainstay` program: [`cli`] → [`config`] → [`telemetry`] → a command → [`exit`].
 //!
-//! `serve` binds (`listen`), opens the data (`data`) and the accounts on it (`room` with `pepper`), joins
-//! the rooms (`wire`), watches itself (`metrics`, `saturation`) and ends by [`shutdown`].
+//! `serve` binds (`listen`), opens the data (`data`) and the rooms on it (`rooms`, `room` with `pepper`),
+//! runs jobs (`work` with `post`), joins all to a surface (`wire`), watches itself (`metrics`, `saturation`) and ends by [`shutdown`].
 //!
 //! A library, so that tests reach its parts; the binary only calls [`run`].
 
@@ -15,11 +15,13 @@ pub mod output;
 mod pepper;
 mod post;
 mod room;
+mod rooms;
 mod runtime;
 mod saturation;
 pub mod shutdown;
 pub mod telemetry;
 mod wire;
+mod work;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,6 +50,7 @@ fn execute(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Serve(serve) if serve.print_config => print_config(serve.source()),
         Command::Serve(serve) => with_config(serve.source(), cli::serve::run),
+        Command::Work(work) => with_config(work.source(), cli::work::run),
         Command::Admin(admin) => {
             with_config(admin.source(), |config| cli::admin::run(&admin.action, config))
         }

@@ -1,73 +1,141 @@
-//! What accounts send by mail: invites, and notices to the admins.
+//! What accounts send by mail: invites, and notices to the admins. A letter is sealed before it is
+//! queued, because it holds a link that lets somebody in, and opened when it is delivered.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
-use mainstay_accounts::{Email, INVITE_TIME, Post, Role};
-use mainstay_base::{Clock, Moment};
-use mainstay_outbound::{Mail, Mailer};
+use mainstay_accounts::{AccountsError, Email, INVITE_TIME, Pepper, Post, Posted, Role};
+use mainstay_base::{Id, Rng, Timestamp};
+use mainstay_outbound::{Mail, Mailer, SendError};
+use mainstay_store::Tx;
+use serde::{Deserialize, Serialize};
 
-/// Requests for access that the admins are told of in [`NOTICE_SPAN`]: whoever makes up requests
-/// must not fill their mailboxes. All of them are in the dashboard.
-const MAX_NOTICES: usize = 10;
-const NOTICE_SPAN: Duration = Duration::from_hours(1);
+/// What letters are sealed for.
+const PURPOSE: &str = "mail";
 
-/// Sends by mail.
+/// Keeps letters until they are delivered.
+pub(crate) trait Letterbox: Send + Sync + 'static {
+    /// Puts a letter in with what `tx` commits. Whether it is taken.
+    fn put<'a>(&'a self, tx: &'a mut Tx, letter: SealedLetter) -> Posted<'a>;
+}
+
+/// A letter that nobody can read without the pepper: what a letterbox keeps, and what [`deliver`]
+/// takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SealedLetter(pub(crate) String);
+
+/// Why a letter was not delivered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Undelivered {
+    /// It can't be opened, now or ever.
+    #[error(
+        "the mail was sealed under another TOKEN_HASH_PEPPER, or is damaged, and can't be read; \
+         send it again"
+    )]
+    Unreadable,
+    /// It was not sent.
+    #[error(transparent)]
+    Unsent(#[from] SendError),
+}
+
+/// Tries once to deliver. Whoever tries again gives the same `id` and `written_at`.
+pub(crate) async fn deliver(
+    mailer: &Mailer,
+    pepper: &Pepper,
+    letter: &SealedLetter,
+    id: Id,
+    written_at: Timestamp,
+) -> Result<(), Undelivered> {
+    let letter = Letter::open(pepper, letter).ok_or(Undelivered::Unreadable)?;
+    let mail = letter.mail().map_err(SendError::Mail)?;
+    Ok(mailer.send(id, written_at, &mail).await?)
+}
+
+impl Undelivered {
+    /// A stable word for logs and job lists.
+    pub(crate) const fn reason(&self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::Unsent(error) => error.reason(),
+        }
+    }
+}
+
+/// Queues letters.
 pub(crate) struct MailPost {
-    mailer: Mailer,
-    clock: Arc<dyn Clock>,
+    pub(crate) letterbox: Arc<dyn Letterbox>,
+    pub(crate) pepper: Pepper,
+    pub(crate) rng: Arc<dyn Rng>,
     /// The site's address, where it is known without a request.
-    site: Option<String>,
-    notices: Mutex<VecDeque<Moment>>,
+    pub(crate) site: Option<String>,
 }
 
 impl MailPost {
-    pub(crate) fn new(mailer: Mailer, clock: Arc<dyn Clock>, site: Option<String>) -> Self {
-        Self { mailer, clock, site, notices: Mutex::default() }
-    }
-
-    /// The mailer tells the log of every mail that it does not take.
-    fn send(&self, to: &Email, subject: &str, text: &str) -> bool {
-        match Mail::new(to.as_str(), subject, text) {
-            Ok(mail) => self.mailer.send(mail).is_ok(),
-            Err(error) => {
-                tracing::warn!(%error, "a mail could not be written");
-                false
-            }
+    async fn put(&self, tx: &mut Tx, letter: Letter) -> Result<bool, AccountsError> {
+        // What could never be sent is not queued, and whoever asked for it learns so at once.
+        if let Err(error) = letter.mail() {
+            tracing::warn!(%error, "a mail could not be written");
+            return Ok(false);
         }
+        self.letterbox.put(tx, letter.seal(&self.pepper, &*self.rng)).await
     }
 }
 
 impl Post for MailPost {
-    fn invite(&self, to: &Email, role: Role, link: &str) -> bool {
-        self.send(to, "You are invited to Mainstay", &invite_text(role, link))
+    fn invite<'a>(
+        &'a self,
+        tx: &'a mut Tx,
+        to: &'a Email,
+        role: Role,
+        link: &'a str,
+    ) -> Posted<'a> {
+        let letter = Letter::new(to, "You are invited to Mainstay", invite_text(role, link));
+        Box::pin(self.put(tx, letter))
     }
 
-    fn access_request(&self, admins: &[Email], from: &Email) {
-        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-        if !is_noticed(&mut notices, self.clock.moment()) {
-            tracing::warn!("many ask for access; the admins get no more mail about it for now");
-            return;
-        }
-        drop(notices);
-        let text = request_text(from, self.site.as_deref());
-        for admin in admins {
-            self.send(admin, "Somebody asks for access to Mainstay", &text);
-        }
+    fn access_request<'a>(
+        &'a self,
+        tx: &'a mut Tx,
+        admins: &'a [Email],
+        from: &'a Email,
+    ) -> Posted<'a> {
+        Box::pin(async move {
+            let text = request_text(from, self.site.as_deref());
+            let mut is_queued = false;
+            for admin in admins {
+                let subject = "Somebody asks for access to Mainstay";
+                is_queued |= self.put(tx, Letter::new(admin, subject, text.clone())).await?;
+            }
+            Ok(is_queued)
+        })
     }
 }
 
-/// Whether one more notice fits.
-fn is_noticed(notices: &mut VecDeque<Moment>, now: Moment) -> bool {
-    while notices.front().is_some_and(|&first| now.since(first) >= NOTICE_SPAN) {
-        notices.pop_front();
+/// A mail as it waits.
+#[derive(Serialize, Deserialize)]
+struct Letter {
+    to: String,
+    subject: String,
+    text: String,
+}
+
+impl Letter {
+    fn new(to: &Email, subject: &str, text: String) -> Self {
+        Self { to: to.to_string(), subject: subject.to_owned(), text }
     }
-    let fits = notices.len() < MAX_NOTICES;
-    if fits {
-        notices.push_back(now);
+
+    fn mail(&self) -> Result<Mail, mainstay_outbound::MailError> {
+        Mail::new(&self.to, &self.subject, &self.text)
     }
-    fits
+
+    fn seal(&self, pepper: &Pepper, rng: &dyn Rng) -> SealedLetter {
+        let plain = serde_json::to_vec(self).unwrap_or_default();
+        SealedLetter(pepper.seal(PURPOSE, &plain, rng))
+    }
+
+    fn open(pepper: &Pepper, sealed: &SealedLetter) -> Option<Self> {
+        let plain = pepper.open(PURPOSE, &sealed.0)?;
+        serde_json::from_slice(&plain).ok()
+    }
 }
 
 fn invite_text(role: Role, link: &str) -> String {
@@ -87,27 +155,5 @@ fn request_text(from: &Email, site: Option<&str>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_texts_hold_what_their_reader_needs() {
-        let text = invite_text(Role::Editor, "https://mainstay.example.com/invite#abc");
-        assert!(text.contains("as editor") && text.contains("within 7 days"), "{text}");
-        assert!(text.contains("\nhttps://mainstay.example.com/invite#abc\n"), "on its own line");
-        let from = "ada@example.com".parse().unwrap();
-        let text = request_text(&from, Some("https://mainstay.example.com"));
-        assert!(text.contains("https://mainstay.example.com/admin/access-requests"), "{text}");
-        assert!(request_text(&from, None).contains("under Admin"));
-    }
-
-    #[test]
-    fn the_admins_get_a_bounded_number_of_notices() {
-        let mut notices = VecDeque::new();
-        let at = |minutes| Moment::from_origin(Duration::from_mins(minutes));
-        let told = (0..20).filter(|_| is_noticed(&mut notices, at(0))).count();
-        assert_eq!(told, MAX_NOTICES);
-        assert!(!is_noticed(&mut notices, at(59)));
-        assert!(is_noticed(&mut notices, at(60)));
-    }
-}
+#[path = "post_tests.rs"]
+mod tests;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-use mainstay_accounts::{Accounts, HashingLimits, Options, PepperCheck, Post, SeenQueue};
+use mainstay_accounts::{
+    Accounts, HashingFailed, HashingLimits, NoPost, Options, Pepper, PepperCheck, Post, SeenQueue,
+};
 use mainstay_base::{Clock, IdSource, SystemRng};
 use mainstay_store::Db;
 
@@ -15,14 +17,31 @@ const MOST_HASHING: usize = 4;
 /// Sign-ins that may wait for their hashing.
 const MOST_WAITING: usize = 256;
 
+/// What ties the room to the others.
+pub(crate) struct Ties {
+    /// The key of every hash.
+    pub(crate) pepper: Pepper,
+    /// Who queues mail.
+    pub(crate) post: Arc<dyn Post>,
+    /// Who is told of changes.
+    pub(crate) changed: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Ties {
+    /// For the command line: no mail, and nobody to tell.
+    pub(crate) fn alone(config: &Config) -> anyhow::Result<Self> {
+        let pepper = pepper::find_or_make(config, &SystemRng)?;
+        Ok(Self { pepper, post: Arc::new(NoPost), changed: Arc::new(|| ()) })
+    }
+}
+
 /// The room, and what its engine works off.
 pub(crate) fn open(
-    config: &Config,
     db: Db,
     clock: Arc<dyn Clock>,
-    post: Arc<dyn Post>,
-) -> anyhow::Result<(Accounts, SeenQueue)> {
-    let pepper = pepper::find_or_make(config, &SystemRng)?;
+    ties: Ties,
+) -> Result<(Accounts, SeenQueue), HashingFailed> {
+    let Ties { pepper, post, changed } = ties;
     let cores = available_parallelism().map_or(1, usize::from);
     // Half of the cores stay for everybody else while many sign in.
     let at_once = (cores / 2).clamp(1, MOST_HASHING);
@@ -34,8 +53,9 @@ pub(crate) fn open(
         pepper,
         hashing: HashingLimits { at_once, waiting: MOST_WAITING },
         post,
+        changed,
     };
-    Ok(Accounts::new(options)?)
+    Accounts::new(options)
 }
 
 /// Refuses a pepper that is not the one this database was used with.

@@ -1,6 +1,6 @@
 //! Stopping. The first SIGTERM or SIGINT asks everything to finish; the second ends the process at
 //! once with 128 plus the signal's number (130 for SIGINT, 143 for SIGTERM), and so does a stop
-//! that takes longer than [`GRACE`].
+//! that takes longer than its grace.
 
 use std::io;
 use std::thread;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::telemetry;
 
-/// The longest that stopping may take, all in all.
+/// The longest that stopping may take, all in all, where no background work has to be waited for.
 pub const GRACE: Duration = Duration::from_secs(10);
 
 /// The part of [`GRACE`] for requests under way. The rest closes the database and flushes traces
@@ -39,7 +39,7 @@ pub enum Signal {
 pub enum Forced {
     /// A second signal came.
     SecondSignal(Signal),
-    /// [`GRACE`] is over.
+    /// The grace is over.
     GraceOver,
 }
 
@@ -54,20 +54,20 @@ impl Forced {
     }
 }
 
-/// Cancels `stop` at the first signal of this process, and ends it at the second or after
-/// [`GRACE`]. It watches until the process ends, on a thread and a runtime of its own: work that
+/// Cancels `stop` at the first signal of this process, and ends it at the second or after `grace`.
+/// It watches until the process ends, on a thread and a runtime of its own: work that
 /// blocks every other thread does not hold it up.
 ///
 /// # Errors
 /// When the signals can't be listened to.
-pub fn on_signals(stop: CancellationToken) -> io::Result<()> {
+pub fn on_signals(stop: CancellationToken, grace: Duration) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let signals = {
         let _inside = runtime.enter();
         signals()?
     };
     thread::Builder::new().name("mainstay-signal".to_owned()).spawn(move || {
-        let forced = runtime.block_on(watch(signals, stop));
+        let forced = runtime.block_on(watch(signals, stop, grace));
         tracing::error!(reason = ?forced, "ending before the work is done");
         telemetry::flush_log(LAST_WORD);
         std::process::exit(forced.exit_code());
@@ -77,7 +77,11 @@ pub fn on_signals(stop: CancellationToken) -> io::Result<()> {
 
 /// Waits for the first signal, or for `stop` from inside, and cancels `stop`; then tells when the
 /// process must not wait any longer.
-pub async fn watch(mut signals: mpsc::Receiver<Signal>, stop: CancellationToken) -> Forced {
+pub async fn watch(
+    mut signals: mpsc::Receiver<Signal>,
+    stop: CancellationToken,
+    grace: Duration,
+) -> Forced {
     tokio::select! {
         Some(signal) = signals.recv() => {
             tracing::info!(?signal, "stopping; a second signal ends at once");
@@ -88,7 +92,7 @@ pub async fn watch(mut signals: mpsc::Receiver<Signal>, stop: CancellationToken)
     tokio::select! {
         biased;
         Some(signal) = signals.recv() => Forced::SecondSignal(signal),
-        () = tokio::time::sleep(GRACE) => Forced::GraceOver,
+        () = tokio::time::sleep(grace) => Forced::GraceOver,
     }
 }
 
@@ -126,7 +130,7 @@ mod tests {
         for (second, code) in [(Signal::Interrupt, 130), (Signal::Terminate, 143)] {
             let (sender, receiver) = mpsc::channel(2);
             let stop = CancellationToken::new();
-            let watching = tokio::spawn(watch(receiver, stop.clone()));
+            let watching = tokio::spawn(watch(receiver, stop.clone(), GRACE));
             settle().await;
             assert!(!stop.is_cancelled());
 
@@ -146,7 +150,7 @@ mod tests {
     async fn grace_ends_after_ten_seconds_and_not_before() {
         let (sender, receiver) = mpsc::channel(2);
         let stop = CancellationToken::new();
-        let watching = tokio::spawn(watch(receiver, stop.clone()));
+        let watching = tokio::spawn(watch(receiver, stop.clone(), GRACE));
         sender.send(Signal::Interrupt).await.unwrap();
         stop.cancelled().await;
         settle().await;
@@ -162,7 +166,7 @@ mod tests {
     async fn a_stop_from_inside_has_the_same_grace() {
         let (sender, receiver) = mpsc::channel(2);
         let stop = CancellationToken::new();
-        let watching = tokio::spawn(watch(receiver, stop.clone()));
+        let watching = tokio::spawn(watch(receiver, stop.clone(), GRACE));
         stop.cancel();
         settle().await;
         assert!(!watching.is_finished());

@@ -201,6 +201,18 @@ impl Db {
         }
     }
 
+    /// Runs one statement that writes and gives every row back. On PostgreSQL it is its own
+    /// transaction, as with [`Db::write_one`].
+    ///
+    /// # Errors
+    /// When the statement fails or gives too many rows.
+    pub async fn write_all(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        match self.dialect() {
+            Dialect::Postgres => self.fetch_all(sql, values).await,
+            Dialect::Sqlite => self.write(async |tx| tx.fetch_all(sql, values).await).await,
+        }
+    }
+
     /// The database's time; see [`Snapshot::now`].
     ///
     /// # Errors

@@ -42,6 +42,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(1, "0001_installation", "installation"),
     migration!(2, "0002_accounts", "accounts"),
     migration!(3, "0003_events", "events"),
+    migration!(4, "0004_jobs", "jobs"),
 ];
 
 impl Migration {

@@ -28,10 +28,20 @@ impl Connection<'_> {
     }
 }
 
+/// Binds many values to one placeholder: PostgreSQL has arrays, SQLite reads JSON.
+macro_rules! bind_many {
+    (Sqlite, $query:expr, $many:expr) => {
+        $query.bind(serde_json::Value::from($many).to_string())
+    };
+    (Postgres, $query:expr, $many:expr) => {
+        $query.bind($many)
+    };
+}
+
 /// Binds `values` to the text of `sql` for one database.
 macro_rules! bound {
-    ($database:ty, $dialect:expr, $sql:expr, $values:expr) => {{
-        let mut query = sqlx::query::<$database>($sql.text($dialect));
+    (sqlx::$database:ident, $dialect:expr, $sql:expr, $values:expr) => {{
+        let mut query = sqlx::query::<sqlx::$database>($sql.text($dialect));
         for value in $values {
             query = match value {
                 Value::Int(int) => query.bind(*int),
@@ -39,6 +49,8 @@ macro_rules! bound {
                 Value::Text(text) => query.bind(*text),
                 Value::OwnedText(text) => query.bind(text.as_str()),
                 Value::Bytes(bytes) => query.bind(*bytes),
+                Value::Ints(ints) => bind_many!($database, query, *ints),
+                Value::Texts(texts) => bind_many!($database, query, *texts),
             };
         }
         query
@@ -133,7 +145,7 @@ pub(crate) async fn fetch_optional(
 fn refuse_unfit(sql: &Sql, values: &[Value<'_>]) -> Result<(), StoreError> {
     let statement = sql.name();
     for (value, position) in values.iter().zip(1..) {
-        if value.as_text().is_some_and(|text| text.contains('\0')) {
+        if value.has_nul() {
             return Err(StoreError::NulInText { statement, position });
         }
         if matches!(value, Value::Real(Some(real)) if real.is_nan()) {

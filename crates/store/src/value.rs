@@ -15,6 +15,11 @@ pub enum Value<'a> {
     OwnedText(String),
     /// Raw bytes.
     Bytes(Option<&'a [u8]>),
+    /// Many whole numbers in one placeholder: an array on PostgreSQL (`= ANY($1)`, `unnest($1)`), a
+    /// JSON text on SQLite (`IN (SELECT value FROM json_each($1))`).
+    Ints(&'a [i64]),
+    /// Many texts in one placeholder, as [`Value::Ints`].
+    Texts(&'a [String]),
 }
 
 impl std::fmt::Debug for Value<'_> {
@@ -25,17 +30,20 @@ impl std::fmt::Debug for Value<'_> {
             Self::Real(_) => "Real",
             Self::Text(_) | Self::OwnedText(_) => "Text",
             Self::Bytes(_) => "Bytes",
+            Self::Ints(_) => "Ints",
+            Self::Texts(_) => "Texts",
         })
     }
 }
 
 impl Value<'_> {
-    /// The text inside, if this is a text that is not NULL.
-    pub(crate) fn as_text(&self) -> Option<&str> {
+    /// Whether a text inside holds a NUL.
+    pub(crate) fn has_nul(&self) -> bool {
         match self {
-            Self::Text(text) => *text,
-            Self::OwnedText(text) => Some(text),
-            Self::Int(_) | Self::Real(_) | Self::Bytes(_) => None,
+            Self::Text(text) => text.is_some_and(|text| text.contains('\0')),
+            Self::OwnedText(text) => text.contains('\0'),
+            Self::Texts(texts) => texts.iter().any(|text| text.contains('\0')),
+            Self::Int(_) | Self::Real(_) | Self::Bytes(_) | Self::Ints(_) => false,
         }
     }
 }
@@ -71,6 +79,30 @@ from_optional!(f64, value => value, Real);
 from_optional!(&'a str, value => value, Text);
 from_optional!(&'a String, value => value.as_str(), Text);
 from_optional!(&'a [u8], value => value, Bytes);
+
+impl<'a> From<&'a [i64]> for Value<'a> {
+    fn from(ints: &'a [i64]) -> Self {
+        Self::Ints(ints)
+    }
+}
+
+impl<'a> From<&'a Vec<i64>> for Value<'a> {
+    fn from(ints: &'a Vec<i64>) -> Self {
+        Self::Ints(ints)
+    }
+}
+
+impl<'a> From<&'a [String]> for Value<'a> {
+    fn from(texts: &'a [String]) -> Self {
+        Self::Texts(texts)
+    }
+}
+
+impl<'a> From<&'a Vec<String>> for Value<'a> {
+    fn from(texts: &'a Vec<String>) -> Self {
+        Self::Texts(texts)
+    }
+}
 
 impl From<Id> for Value<'_> {
     fn from(id: Id) -> Self {

@@ -24,6 +24,17 @@ const ADD: Sql = Sql::same(
        DO UPDATE SET count = rate_limit_buckets.count + 1
      RETURNING count",
 );
+const SUM: Sql = Sql::same(
+    "accounts.sum_of_buckets",
+    "SELECT CAST(coalesce(sum(count), 0) AS BIGINT) AS total FROM rate_limit_buckets
+     WHERE scope = $1 AND subject_hash = $2 AND bucket_start > $3 AND bucket_start <= $4",
+);
+/// Two notices at once would both see the room for one.
+const NOTICES_ONE_BY_ONE: Sql = Sql::pair(
+    "accounts.notices_one_by_one",
+    "SELECT 'SQLite has one writer' AS held",
+    "SELECT pg_advisory_xact_lock(5177260403)::text AS held",
+);
 const TAKE_BACK: Sql = Sql::same(
     "accounts.take_back_from_bucket",
     "UPDATE rate_limit_buckets SET count = count - 1
@@ -48,6 +59,22 @@ pub(crate) async fn count(db: &Db, bucket: Bucket<'_>) -> Result<i64, StoreError
 pub(crate) async fn add(tx: &mut Tx, bucket: Bucket<'_>) -> Result<i64, StoreError> {
     let values = values![bucket.scope, bucket.subject_hash, bucket.start];
     tx.fetch_one(&ADD, values).await?.get("count")
+}
+
+/// What was counted after `since` and until `until`, in any span.
+pub(crate) async fn sum(
+    tx: &mut Tx,
+    scope: &str,
+    subject: &str,
+    since: Timestamp,
+    until: Timestamp,
+) -> Result<i64, StoreError> {
+    tx.fetch_one(&SUM, values![scope, subject, since, until]).await?.get("total")
+}
+
+/// Until the end of the transaction nobody else counts notices.
+pub(crate) async fn notices_one_by_one(tx: &mut Tx) -> Result<(), StoreError> {
+    tx.fetch_optional(&NOTICES_ONE_BY_ONE, &[]).await.map(drop)
 }
 
 pub(crate) async fn take_back(tx: &mut Tx, bucket: Bucket<'_>) -> Result<(), StoreError> {

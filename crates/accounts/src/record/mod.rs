@@ -1,6 +1,7 @@
 //! Everything the room reads and writes, one file for each table.
 
 pub(crate) mod access_requests;
+pub(crate) mod alive;
 pub(crate) mod audit;
 pub(crate) mod buckets;
 pub(crate) mod cleanup;

@@ -123,8 +123,8 @@ pub(crate) async fn list(db: &Db, ask: PageAsk) -> Result<Part<User>, AccountsEr
     Ok(Part::cut(users?, ask.limit, |user| user.id))
 }
 
-pub(crate) async fn admins(db: &Db, limit: i64) -> Result<Vec<Email>, AccountsError> {
-    let rows = db.fetch_all(&ADMINS, values![limit]).await?;
+pub(crate) async fn admins(tx: &mut Snapshot, limit: i64) -> Result<Vec<Email>, AccountsError> {
+    let rows = tx.fetch_all(&ADMINS, values![limit]).await?;
     rows.iter().map(|row| Ok(row.get::<String>("email")?.parse()?)).collect()
 }
 

@@ -17,13 +17,13 @@ pub(crate) fn filled(house: &House, email: &str) -> FilledForm {
     FilledForm { email: email.to_owned(), client_ts, ..FilledForm::default() }
 }
 
-async fn ask(house: &House, email: &str, address: &str) -> Result<(), AccountsError> {
+pub(crate) async fn ask(house: &House, email: &str, address: &str) -> Result<(), AccountsError> {
     let form = filled(house, email);
     house.clock.advance(Duration::from_millis(3001));
     house.accounts.request_access(form, from(address)).await
 }
 
-async fn rows(house: &House) -> i64 {
+pub(crate) async fn rows(house: &House) -> i64 {
     house.count("SELECT count(*) AS n FROM access_requests").await
 }
 

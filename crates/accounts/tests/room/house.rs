@@ -1,13 +1,14 @@
 //! A room with a clock to move, a post that remembers, and users to act.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mainstay_accounts::{
-    Accounts, Caller, Email, HashingLimits, InviteAsk, Options, PageAsk, Pepper, Post, Role,
-    SeenQueue, SignedIn, Source,
+    Accounts, AccountsError, Caller, Email, HashingLimits, InviteAsk, Options, PageAsk, Pepper,
+    Post, Posted, Role, SeenQueue, SignedIn, Source,
 };
 use mainstay_base::{Clock, Id, IdSource, SystemRng};
-use mainstay_store::{Db, Row, Sql, Value, migrate};
+use mainstay_store::{Db, Row, Sql, Tx, Value, migrate};
 use mainstay_testkit::{FakeClock, TestDatabase};
 
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -21,27 +22,56 @@ pub(crate) struct House {
     pub(crate) accounts: Accounts,
     pub(crate) seen: Option<SeenQueue>,
     pub(crate) post: Arc<Remembered>,
+    /// How often it was told that something changed.
+    pub(crate) changes: Arc<AtomicUsize>,
 }
 
-/// Everything that was sent.
+/// Everything that was queued by what was committed.
 #[derive(Debug, Default)]
-pub(crate) struct Remembered(Mutex<Vec<String>>);
+pub(crate) struct Remembered {
+    sent: Arc<Mutex<Vec<String>>>,
+    /// Whether the queue does not take anything.
+    fails: AtomicBool,
+}
 
 impl Remembered {
     pub(crate) fn sent(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        self.sent.lock().unwrap().clone()
+    }
+
+    pub(crate) fn fail(&self) {
+        self.fails.store(true, Ordering::Relaxed);
+    }
+
+    async fn put(&self, tx: &mut Tx, mail: String) -> Result<bool, AccountsError> {
+        if self.fails.load(Ordering::Relaxed) {
+            tx.execute(&Sql::same("test.no_queue", "DELETE FROM no_such_queue"), &[]).await?;
+        }
+        let sent = Arc::clone(&self.sent);
+        tx.after_commit(move || sent.lock().unwrap().push(mail));
+        Ok(true)
     }
 }
 
 impl Post for Remembered {
-    fn invite(&self, to: &Email, role: Role, link: &str) -> bool {
-        self.0.lock().unwrap().push(format!("invite {to} {role} {link}"));
-        true
+    fn invite<'a>(
+        &'a self,
+        tx: &'a mut Tx,
+        to: &'a Email,
+        role: Role,
+        link: &'a str,
+    ) -> Posted<'a> {
+        Box::pin(self.put(tx, format!("invite {to} {role} {link}")))
     }
 
-    fn access_request(&self, admins: &[Email], from: &Email) {
+    fn access_request<'a>(
+        &'a self,
+        tx: &'a mut Tx,
+        admins: &'a [Email],
+        from: &'a Email,
+    ) -> Posted<'a> {
         let admins: Vec<_> = admins.iter().map(Email::as_str).collect();
-        self.0.lock().unwrap().push(format!("request {} of {from}", admins.join(",")));
+        Box::pin(self.put(tx, format!("request {} of {from}", admins.join(","))))
     }
 }
 
@@ -64,6 +94,8 @@ impl House {
         let db = database.open_with(Arc::clone(&shared), |_| {}).await;
         migrate::up(&db).await.unwrap();
         let post = Arc::new(Remembered::default());
+        let changes = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&changes);
         let options = Options {
             db: db.clone(),
             ids: IdSource::new(Arc::clone(&shared), Arc::new(SystemRng)),
@@ -72,9 +104,12 @@ impl House {
             pepper: Pepper::new(pepper).unwrap(),
             hashing,
             post: Arc::clone(&post) as Arc<dyn Post>,
+            changed: Arc::new(move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }),
         };
         let (accounts, seen) = Accounts::new(options).unwrap();
-        Self { clock, db, accounts, seen: Some(seen), post }
+        Self { clock, db, accounts, seen: Some(seen), post, changes }
     }
 
     /// The first admin, by the link.

@@ -135,4 +135,24 @@ each_database! {
         assert_eq!(request.handled_by.as_deref(), Some(ROOT));
         assert!(request.handled_at.is_some());
     }
+
+    async fn an_invite_whose_mail_cant_be_queued_is_not_made(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (accounts, admin) = (&house.accounts, house.admin().await);
+        house.post.fail();
+        let email = "ada@example.com".parse().unwrap();
+        let ask = InviteAsk { email, role: Role::Viewer, access_request_id: None };
+        let failed = accounts.invite(&admin.caller, ask, SITE, source()).await;
+        assert!(matches!(failed, Err(AccountsError::Store(_))), "{failed:?}");
+        assert!(accounts.list_invites(ALL).await.unwrap().items.is_empty());
+        assert!(house.post.sent().is_empty());
+    }
+
+    async fn an_invite_that_is_refused_is_not_mailed(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (accounts, admin) = (&house.accounts, house.admin().await);
+        let ask = InviteAsk { email: ROOT.parse().unwrap(), role: Role::Viewer, access_request_id: None };
+        accounts.invite(&admin.caller, ask, SITE, source()).await.unwrap_err();
+        assert!(house.post.sent().is_empty());
+    }
 }

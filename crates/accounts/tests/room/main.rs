@@ -3,12 +3,14 @@
 
 mod access_requests;
 mod admin;
+mod alive;
 mod clean_up;
 mod endings;
 mod house;
 mod invites;
 mod late;
 mod limits;
+mod notices;
 mod own_account;
 mod sessions;
 mod setup;

@@ -117,7 +117,7 @@ each_database! {
         assert_eq!(seen(&house).await, (began, None), "no request writes");
         let stop = CancellationToken::new();
         let queue = house.seen.take().unwrap();
-        let engine = tokio::spawn(engine::run(house.accounts.clone(), queue, Duration::MAX, stop.clone()));
+        let engine = tokio::spawn(engine::run(house.accounts.clone(), queue, stop.clone()));
         while seen(&house).await != (minute, Some(minute)) {
             tokio::task::yield_now().await;
         }

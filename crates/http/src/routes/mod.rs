@@ -7,10 +7,12 @@ mod account_tokens;
 mod admin_access_requests;
 mod admin_audit;
 mod admin_invites;
+mod admin_jobs;
 mod admin_users;
 pub(crate) mod assets;
 mod auth;
 mod encoding;
+mod events;
 mod health;
 mod invites;
 mod metrics;
@@ -58,6 +60,16 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(admin_users::change))
         .routes(routes!(admin_invites::list, admin_invites::create))
         .routes(routes!(admin_invites::revoke))
+        .routes(routes!(admin_jobs::list))
+        .routes(routes!(admin_jobs::stuck))
+        .routes(routes!(admin_jobs::summary))
+        .routes(routes!(admin_jobs::find))
+        .routes(routes!(admin_jobs::retry))
+        .routes(routes!(admin_jobs::cancel))
+        .routes(routes!(admin_jobs::pause))
+        .routes(routes!(admin_jobs::resume))
+        .routes(routes!(events::follow))
+        .routes(routes!(events::history))
         .routes(routes!(admin_access_requests::list))
         .routes(routes!(admin_access_requests::handle))
         .routes(routes!(admin_audit::list))

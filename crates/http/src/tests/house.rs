@@ -140,6 +140,7 @@ async fn accounts(database: &TestDatabase, clock: &Arc<dyn Clock>) -> Accounts {
         pepper: Pepper::new("a pepper that is long enough for this").unwrap(),
         hashing: HashingLimits { at_once: 2, waiting: 256 },
         post: Arc::new(NoPost),
+        changed: Arc::new(|| ()),
     };
     Accounts::new(options).unwrap().0
 }

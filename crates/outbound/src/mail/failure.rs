@@ -11,7 +11,7 @@ const SHUTTING_DOWN: u16 = 421;
 
 /// Why a try failed. What the server wrote is not kept: it repeats the recipient.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The server said no for good.
     #[error("the server refused it with {0}")]
     Refused(u16),
@@ -30,9 +30,6 @@ pub(crate) enum Failure {
     /// No connection, a lost one, or no trust in its certificate.
     #[error("the server can't be reached: {0}")]
     Unreachable(String),
-    /// It failed too often of late and was not asked.
-    #[error("the server failed too often of late and is left alone for a while")]
-    LeftAlone,
     /// What came back is no SMTP.
     #[error("the server does not speak SMTP as it should")]
     Garbled,
@@ -40,7 +37,8 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// A stable word for logs.
-    pub(crate) const fn reason(&self) -> &'static str {
+    #[must_use]
+    pub const fn reason(&self) -> &'static str {
         match self {
             Self::Refused(_) => "refused",
             Self::Deferred(_) => "deferred",
@@ -48,20 +46,16 @@ impl Failure {
             Self::Unfit(_) => "unfit",
             Self::Timeout => "timeout",
             Self::Unreachable(_) => "unreachable",
-            Self::LeftAlone => "left_alone",
             Self::Garbled => "garbled",
         }
     }
 
     /// Whether another try may do better.
-    pub(crate) const fn is_transient(&self) -> bool {
+    #[must_use]
+    pub const fn is_transient(&self) -> bool {
         match self {
             Self::Refused(_) | Self::NoStartTls | Self::Unfit(_) => false,
-            Self::Deferred(_)
-            | Self::Timeout
-            | Self::Unreachable(_)
-            | Self::LeftAlone
-            | Self::Garbled => true,
+            Self::Deferred(_) | Self::Timeout | Self::Unreachable(_) | Self::Garbled => true,
         }
     }
 
@@ -72,7 +66,6 @@ impl Failure {
             Self::Refused(_) | Self::Deferred(_) | Self::NoStartTls | Self::Unfit(_) => {
                 Verdict::Success
             }
-            Self::LeftAlone => Verdict::Ignore,
             Self::Timeout | Self::Unreachable(_) | Self::Garbled => Verdict::Failure,
         }
     }
@@ -119,7 +112,6 @@ mod tests {
             (Failure::Unfit(String::new()), false, Well),
             (Failure::Timeout, true, Bad),
             (Failure::Unreachable(String::new()), true, Bad),
-            (Failure::LeftAlone, true, Verdict::Ignore),
             (Failure::Garbled, true, Bad),
         ] {
             assert_eq!(failure.is_transient(), transient, "{failure}");

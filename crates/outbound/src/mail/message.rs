@@ -54,31 +54,35 @@ impl Mail {
         Ok(Self { to, subject: subject.to_owned(), text })
     }
 
+    /// Where it goes: all of the recipient that is logged.
+    pub(crate) fn domain(&self) -> &str {
+        self.to.domain()
+    }
+
     /// The mail as it goes over the wire, the same for every attempt: a receiver that sees it
     /// twice knows it by its id.
-    pub(crate) fn into_letter(
-        self,
+    pub(crate) fn letter(
+        &self,
         from: &MailAddress,
         id: Id,
-        now: Timestamp,
+        written_at: Timestamp,
     ) -> Result<Letter, MailError> {
         let sender = Mailbox::new(Some(SENDER_NAME.to_owned()), from.as_lettre().clone());
-        let domain = self.to.domain().to_owned();
         // So that no absence notice comes back (RFC 3834).
         let name = HeaderName::new_from_ascii_str("Auto-Submitted");
         let message = lettre::Message::builder()
             .from(sender)
             .to(Mailbox::new(None, self.to.as_lettre().clone()))
-            .subject(self.subject)
-            .date(date(now))
+            .subject(self.subject.clone())
+            .date(date(written_at))
             .message_id(Some(format!("<{id}@{}>", from.domain())))
             .raw_header(HeaderValue::new(name, "auto-generated".to_owned()))
             .header(MIME_VERSION_1_0)
             .header(ContentType::TEXT_PLAIN)
-            .body(self.text)
+            .body(self.text.clone())
             .map_err(|_| MailError::Message)?;
         let envelope = message.envelope().clone();
-        Ok(Letter { id, domain, envelope, bytes: message.formatted() })
+        Ok(Letter { envelope, bytes: message.formatted() })
     }
 }
 
@@ -90,10 +94,6 @@ impl fmt::Debug for Mail {
 
 /// A mail that is ready to be sent.
 pub(crate) struct Letter {
-    /// What it is known by, in the log and to the receiver.
-    pub(crate) id: Id,
-    /// Where it goes: all of the recipient that is logged.
-    pub(crate) domain: String,
     pub(crate) envelope: lettre::address::Envelope,
     pub(crate) bytes: Vec<u8>,
 }
@@ -102,8 +102,8 @@ fn breaks_a_line(one: char) -> bool {
     one.is_control() || matches!(one, '\u{2028}' | '\u{2029}')
 }
 
-fn date(now: Timestamp) -> SystemTime {
-    let since_epoch = Duration::from_millis(u64::try_from(now.as_millis()).unwrap_or(0));
+fn date(written_at: Timestamp) -> SystemTime {
+    let since_epoch = Duration::from_millis(u64::try_from(written_at.as_millis()).unwrap_or(0));
     UNIX_EPOCH + since_epoch.min(LAST_DATE)
 }
 
@@ -129,16 +129,19 @@ mod tests {
         Mail::new("ada@example.com", subject, text)
     }
 
-    fn wire_at(mail: Mail, now: i64) -> String {
-        let ids = IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng));
+    fn id() -> Id {
+        IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng)).next()
+    }
+
+    fn wire_of(mail: &Mail, id: Id, written_at: i64) -> String {
         let from = "mainstay@example.org".parse().unwrap();
-        let letter = mail.into_letter(&from, ids.next(), Timestamp::from_millis(now)).unwrap();
+        let letter = mail.letter(&from, id, Timestamp::from_millis(written_at)).unwrap();
         assert_eq!(letter.envelope.to().len(), 1);
         String::from_utf8(letter.bytes).unwrap()
     }
 
-    fn wire(mail: Mail) -> String {
-        wire_at(mail, 1_794_776_400_007)
+    fn wire(mail: &Mail) -> String {
+        wire_of(mail, id(), 1_794_776_400_007)
     }
 
     #[test]
@@ -190,7 +193,7 @@ mod tests {
 
     #[test]
     fn the_headers_are_ours_alone() {
-        let text = wire(mail("Grüße – 你好", "Bcc: eve@example.com\n\nEnd").unwrap());
+        let text = wire(&mail("Grüße – 你好", "Bcc: eve@example.com\n\nEnd").unwrap());
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let mut names: Vec<_> = head
             .split("\r\n")
@@ -207,15 +210,24 @@ mod tests {
 
     #[test]
     fn every_line_break_becomes_the_one_of_mail() {
-        let text = wire(mail("Hello", "one\rtwo\nthree\r\nfour").unwrap());
+        let text = wire(&mail("Hello", "one\rtwo\nthree\r\nfour").unwrap());
         assert!(text.ends_with("one\r\ntwo\r\nthree\r\nfour"), "{text:?}");
     }
 
     #[test]
     fn no_clock_is_too_wrong_for_a_date() {
-        for now in [i64::MIN, -1, 0, i64::MAX] {
-            assert!(wire_at(mail("Hello", "text").unwrap(), now).contains("\r\nDate: "));
+        let mail = mail("Hello", "text").unwrap();
+        for written_at in [i64::MIN, -1, 0, i64::MAX] {
+            assert!(wire_of(&mail, id(), written_at).contains("\r\nDate: "));
         }
+    }
+
+    #[test]
+    fn each_try_is_the_same_mail_to_its_receiver() {
+        let (mail, id) = (mail("Hello", "text").unwrap(), id());
+        let first = wire_of(&mail, id, 1_794_776_400_007);
+        assert_eq!(first, wire_of(&mail, id, 1_794_776_400_007));
+        assert!(first.contains(&format!("Message-ID: <{id}@example.org>\r\n")), "{first}");
     }
 
     #[test]

@@ -1,17 +1,15 @@
 //! Mail by SMTP: [`address`], [`message`] (what is sent, checked) → [`server`], [`config`] (where
-//! to, and at what pace) → [`queue`] (the caller's side) → `owner` (the one task that sends) →
-//! `transport` (one attempt, over `stream` and `tls`) → `failure` (what an attempt says) →
-//! [`measure`].
+//! to) → [`mailer`] (one try, or none while the server is left alone) → `transport` (one
+//! conversation, over `stream` and `tls`) → [`failure`] (what a try says), [`error`] (what becomes
+//! of the mail) → [`measure`].
 
 pub mod address;
 pub mod config;
 pub mod error;
-mod failure;
-mod job;
+pub mod failure;
+pub mod mailer;
 pub mod measure;
 pub mod message;
-mod owner;
-pub mod queue;
 pub mod server;
 mod stream;
 mod tls;
@@ -19,7 +17,8 @@ mod transport;
 
 pub use address::MailAddress;
 pub use config::{MailConfig, Pace};
-pub use error::{MailError, StartError};
+pub use error::{MailError, SendError, StartError};
+pub use failure::Failure;
+pub use mailer::Mailer;
 pub use message::Mail;
-pub use queue::Mailer;
 pub use server::{MailServer, ServerError, TlsPolicy};

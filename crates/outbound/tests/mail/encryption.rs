@@ -7,7 +7,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use tempfile::TempDir;
 
 use crate::server::Server;
-use crate::{Post, config, start};
+use crate::{config, reason, start};
 
 /// An authority, and a certificate of it for `localhost`, as files.
 struct Papers {
@@ -47,18 +47,12 @@ async fn server(papers: &Papers, options: &[&str]) -> Server {
     Server::start(&all).await
 }
 
-async fn sent(post: Post) {
-    post.send("ada@example.com");
-    post.until_empty().await;
-    post.stopped().await;
-}
-
 #[tokio::test]
 async fn starttls_comes_before_the_login_and_the_mail() {
     let papers = Papers::new();
     let mut server = server(&papers, &["--starttls", "--login", "me:hunter2"]).await;
     let address = format!("smtp://me:hunter2@localhost:{}?tls=starttls", server.port);
-    sent(start(&papers.trusted(&address))).await;
+    start(&papers.trusted(&address)).send("ada@example.com").await.unwrap();
     let mail = server.next_of("mail").await;
     assert_eq!((&mail["encrypted"], &mail["user"]), (&true.into(), &"me".into()));
 }
@@ -67,7 +61,8 @@ async fn starttls_comes_before_the_login_and_the_mail() {
 async fn smtps_is_encrypted_from_the_first_byte() {
     let papers = Papers::new();
     let mut server = server(&papers, &["--implicit"]).await;
-    sent(start(&papers.trusted(&format!("smtps://localhost:{}", server.port)))).await;
+    let post = start(&papers.trusted(&format!("smtps://localhost:{}", server.port)));
+    post.send("ada@example.com").await.unwrap();
     assert_eq!(server.next_of("mail").await["headers"]["Subject"], "Hello");
 }
 
@@ -75,7 +70,8 @@ async fn smtps_is_encrypted_from_the_first_byte() {
 async fn where_starttls_is_not_offered_nothing_is_said() {
     let server = Server::start(&["--login", "me:hunter2"]).await;
     let address = format!("smtp://me:hunter2@localhost:{}?tls=starttls", server.port);
-    sent(start(&config(&address))).await;
+    let refused = start(&config(&address)).send("ada@example.com").await;
+    assert_eq!(reason(refused), "no_starttls");
     assert_eq!(server.rest().await, Vec::<serde_json::Value>::new());
 }
 
@@ -88,7 +84,8 @@ async fn a_certificate_that_nobody_vouches_for_ends_the_conversation() {
     ] {
         let server = server(&papers, &[option]).await;
         let address = address.replace("{port}", &server.port.to_string());
-        sent(start(&config(&address))).await;
+        let refused = start(&config(&address)).send("ada@example.com").await;
+        assert_eq!(reason(refused), "unreachable");
         assert_eq!(server.rest().await, Vec::<serde_json::Value>::new());
     }
 }
@@ -102,7 +99,8 @@ async fn a_certificate_for_another_name_ends_the_conversation() {
     ] {
         let server = server(&papers, &[option]).await;
         let address = address.replace("{port}", &server.port.to_string());
-        sent(start(&papers.trusted(&address))).await;
+        let refused = start(&papers.trusted(&address)).send("ada@example.com").await;
+        assert_eq!(reason(refused), "unreachable");
         assert_eq!(server.rest().await, Vec::<serde_json::Value>::new());
     }
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use mainstay_outbound::SendError;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{config, start};
+use crate::{config, reason, start};
 
 /// What the server says first, to everything, and without an end.
 struct Script {
@@ -61,9 +62,6 @@ async fn speak(stream: TcpStream, script: &Script, written: &AtomicUsize) -> std
 /// said, and what the buffers of two sockets hold.
 const MOST_WRITTEN: usize = 16 * 1024 * 1024;
 
-/// As in `config`.
-const TRIES: usize = 3;
-
 const HELLO: &[u8] = b"220 mail.example\r\n";
 const LONG_LINE: &[u8] = &[b'x'; 4096];
 
@@ -78,43 +76,46 @@ async fn no_talk_without_an_end_is_listened_to() {
         Script { banner: b"", answers: &[], for_ever: b"\0\xff\n" },
     ] {
         let (address, counted) = stage(script).await;
-        let mut config = config(&address);
-        config.pace.tries = 1;
-        let post = start(&config);
-        post.send("ada@example.com");
+        let post = start(&config(&address));
         // Well before a try runs out of its ten seconds.
-        let ended = tokio::time::timeout(Duration::from_secs(8), post.until_empty());
-        ended.await.expect("it hangs up by itself");
+        let ended = tokio::time::timeout(Duration::from_secs(8), post.send("ada@example.com"));
+        ended.await.expect("it hangs up by itself").expect_err("it is not sent");
         assert!(counted.written.load(Ordering::Relaxed) < MOST_WRITTEN);
     }
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_or_nonsense_is_given_up() {
-    for (script, tries) in [
-        (Script { banner: b"", answers: &[], for_ever: b"" }, TRIES),
+async fn a_server_that_says_nothing_or_nonsense_is_told_from_one_that_says_no() {
+    let silent = Duration::from_millis(300);
+    // One that says something needs no hurry, and may be late on a busy machine.
+    let speaks = Duration::from_secs(10);
+    for (script, given, expected) in [
+        (Script { banner: b"", answers: &[], for_ever: b"" }, silent, "timeout"),
         (
             Script { banner: b"HTTP/1.1 400 Bad Request\r\n\r\n", answers: &[], for_ever: b"" },
-            TRIES,
+            speaks,
+            "garbled",
         ),
-        (Script { banner: b"554 go away\r\n", answers: &[], for_ever: b"" }, 1),
-        (Script { banner: HELLO, answers: &[b"999 what\r\n"], for_ever: b"" }, TRIES),
-        (
-            Script { banner: HELLO, answers: &[b"250 a\r\n", b"354 too early\r\n"], for_ever: b"" },
-            TRIES,
-        ),
+        (Script { banner: b"554 go away\r\n", answers: &[], for_ever: b"" }, speaks, "refused"),
     ] {
         let banner = script.banner.escape_ascii();
         let (address, counted) = stage(script).await;
         let mut config = config(&address);
-        // One that says no at once needs no hurry, and may be late on a busy machine.
-        if tries > 1 {
-            config.pace.attempt_timeout = Duration::from_millis(300);
-        }
-        let post = start(&config);
-        post.send("ada@example.com");
-        post.until_empty().await;
-        assert_eq!(counted.conversations.load(Ordering::Relaxed), tries, "{banner}");
+        config.pace.attempt_timeout = given;
+        assert_eq!(reason(start(&config).send("ada@example.com").await), expected, "{banner}");
+        assert_eq!(counted.conversations.load(Ordering::Relaxed), 1, "{banner}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_answers_another_question_is_not_waited_for_beyond_the_time() {
+    let scripts: [&[&[u8]]; 2] = [&[b"999 what\r\n"], &[b"250 a\r\n", b"354 too early\r\n"]];
+    for answers in scripts {
+        let (address, _) = stage(Script { banner: HELLO, answers, for_ever: b"" }).await;
+        let mut config = config(&address);
+        config.pace.attempt_timeout = Duration::from_millis(300);
+        let sent = start(&config).send("ada@example.com").await;
+        assert!(matches!(sent, Err(SendError::Later { .. })), "{sent:?}");
     }
 }
 
@@ -129,13 +130,10 @@ async fn what_is_put_behind_the_answer_to_starttls_is_not_taken_for_the_server()
         for_ever: b"",
     })
     .await;
-    let mut config = config(&format!("{address}?tls=starttls"));
-    config.pace.tries = 1;
-    let post = start(&config);
-    post.send("ada@example.com");
+    let post = start(&config(&format!("{address}?tls=starttls")));
     // The handshake fails on the injected bytes at once instead of waiting for the server's.
-    let ended = tokio::time::timeout(Duration::from_secs(5), post.until_empty());
-    ended.await.expect("the handshake fails at once");
+    let ended = tokio::time::timeout(Duration::from_secs(5), post.send("ada@example.com"));
+    ended.await.expect("the handshake fails at once").expect_err("it is not sent");
 }
 
 #[tokio::test]
@@ -149,7 +147,6 @@ async fn a_server_that_takes_the_mail_and_no_goodbye_has_it_once() {
     ];
     let (address, counted) = stage(Script { banner: HELLO, answers, for_ever: b"" }).await;
     let post = start(&config(&address));
-    post.send("ada@example.com");
-    post.until_empty().await;
+    post.send("ada@example.com").await.unwrap();
     assert_eq!(counted.conversations.load(Ordering::Relaxed), 1);
 }

@@ -4,11 +4,12 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use mainstay_outbound::Mail;
+use mainstay_outbound::mail::config::FAILURES_TO_OPEN;
 use mainstay_outbound::mail::measure;
 use metrics_exporter_prometheus::PrometheusBuilder;
 
 use crate::server::Server;
-use crate::{config, start};
+use crate::{config, reason, start};
 
 /// Keeps what is logged.
 #[derive(Clone, Default)]
@@ -31,25 +32,24 @@ impl Log {
     }
 }
 
-async fn three_ends() {
+async fn four_ends() {
     let login = ["--login", "me:hunter2"];
     let well = Server::start(&login).await;
     let post = start(&config(&format!("smtp://me:hunter2@127.0.0.1:{}", well.port)));
     let text = "Your link: https://example.org/invite#token-of-somebody";
-    post.mailer.send(Mail::new("ada@good.example", "A subject", text).unwrap()).unwrap();
-    post.until_empty().await;
+    let mail = |to: &str| Mail::new(to, "A subject", text).unwrap();
+    post.send_mail(&mail("ada@good.example")).await.unwrap();
 
     let refusing = Server::start(&["--refuse"]).await;
     let other = start(&config(&refusing.address()));
-    other.mailer.send(Mail::new("eve@bad.example", "A subject", text).unwrap()).unwrap();
-    other.until_empty().await;
+    let refused = other.send_mail(&mail("eve@bad.example")).await.unwrap_err();
+    assert!(!refused.to_string().contains("eve"), "{refused}");
 
     well.rest().await;
-    post.mailer.send(Mail::new("bob@late.example", "A subject", text).unwrap()).unwrap();
-    let mailer = post.mailer.clone();
-    post.stopped().await;
-    let late = Mail::new("bob@late.example", "A subject", text).unwrap();
-    assert!(mailer.send(late).is_err());
+    for _ in 0..FAILURES_TO_OPEN {
+        post.send_mail(&mail("bob@late.example")).await.unwrap_err();
+    }
+    assert_eq!(reason(post.send_mail(&mail("bob@left.example")).await), "left_alone");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn every_end_is_logged_and_counted_and_no_secret_is() {
     tracing::subscriber::with_default(subscriber, || {
         metrics::with_local_recorder(&recorder, || {
             measure::describe_metrics();
-            runtime.block_on(three_ends());
+            runtime.block_on(four_ends());
         });
     });
 
@@ -78,22 +78,27 @@ fn every_end_is_logged_and_counted_and_no_secret_is() {
         "outcome=\"failed\" reason=\"refused\"",
         "the server refused it with 550",
         "domain=bad.example",
-        "outcome=\"dropped\" reason=\"stopped\"",
+        "outcome=\"put_off\" reason=\"unreachable\"",
+        "domain=late.example",
         "smtp://[secret]@127.0.0.1:",
     ] {
         assert!(log.contains(told), "{told}\n{log}");
     }
-    for secret in ["hunter2", "token-of", "A subject", "ada", "eve@", "bob", "aHVudGVy"] {
+    for secret in
+        ["hunter2", "token-of", "A subject", "ada", "eve@", "bob", "aHVudGVy", "left.example"]
+    {
         assert!(!log.contains(secret), "{secret}\n{log}");
     }
 
     let metrics = recorder.handle().render();
+    assert!(!metrics.contains("_count{outcome=\"left_alone\"}"), "it was not tried\n{metrics}");
     for told in [
         "mainstay_mail_total{outcome=\"sent\"} 1",
         "mainstay_mail_total{outcome=\"failed\"} 1",
-        "mainstay_mail_total{outcome=\"dropped\"} 2",
-        "mainstay_mail_queued 0",
+        "mainstay_mail_total{outcome=\"put_off\"} 3",
+        "mainstay_mail_total{outcome=\"left_alone\"} 1",
         "mainstay_mail_attempt_duration_seconds_count{outcome=\"sent\"} 1",
+        "mainstay_mail_attempt_duration_seconds_count{outcome=\"put_off\"} 3",
     ] {
         assert!(metrics.contains(told), "{told}\n{metrics}");
     }

@@ -1,18 +1,20 @@
-//! `mainstay admin create|recover|rotate-pepper`.
+//! `mainstay admin create|recover|rotate-pepper|renew-epoch`.
 
 use std::io::{BufRead as _, Read as _};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use mainstay_accounts::{Accounts, AccountsError, AdminMade, Email, NoPost};
-use mainstay_base::{Clock, SystemClock};
+use mainstay_accounts::{Accounts, AccountsError, AdminMade, Email};
+use mainstay_base::{Clock, SystemClock, SystemRng};
+use mainstay_events::Events;
 use mainstay_store::{Db, migrate};
 
 use super::data::{DataFlags, Source};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::output::write_stdout;
+use crate::room::Ties;
 use crate::{data, room, runtime};
 
 /// More than the longest password takes, so that too much is told as such.
@@ -22,7 +24,8 @@ const EXAMPLES: &str = "\
 Examples:
   mainstay admin create --email ada@example.com --password-stdin
   mainstay admin recover --email ada@example.com --password-stdin
-  mainstay admin rotate-pepper";
+  mainstay admin rotate-pepper
+  mainstay admin renew-epoch";
 
 const CREATE_EXAMPLES: &str = "\
 Examples:
@@ -45,6 +48,13 @@ Examples:
 
 Stop every instance first. Every session and API token ends and pending invites are revoked; users and
 passwords stay.";
+
+const RENEW_EXAMPLES: &str = "\
+Examples:
+  mainstay admin renew-epoch --database postgres://mainstay:secret@db.internal/mainstay
+
+After a dump was brought back by pg_restore: whoever follows events fetches the state anew instead of
+taking numbers of the former database for those of this one. mainstay restore does this by itself.";
 
 /// The arguments of `admin`.
 #[derive(Debug, Args)]
@@ -70,6 +80,13 @@ pub enum Action {
         #[command(flatten)]
         data: DataFlags,
     },
+    /// Have everybody who follows events begin anew, after a dump was brought back
+    #[command(after_help = RENEW_EXAMPLES)]
+    RenewEpoch {
+        /// Where the data is.
+        #[command(flatten)]
+        data: DataFlags,
+    },
 }
 
 /// Which admin.
@@ -89,7 +106,7 @@ impl Admin {
     pub(crate) fn source(&self) -> Source<'_> {
         match &self.action {
             Action::Create(who) | Action::Recover(who) => who.data.source(),
-            Action::RotatePepper { data } => data.source(),
+            Action::RotatePepper { data } | Action::RenewEpoch { data } => data.source(),
         }
     }
 }
@@ -109,6 +126,7 @@ pub fn run(action: &Action, config: &Config) -> anyhow::Result<Exit> {
             runtime::block_on(recover(config, email, &password))??
         }
         Action::RotatePepper { .. } => runtime::block_on(rotate_pepper(config))??,
+        Action::RenewEpoch { .. } => runtime::block_on(renew_epoch(config))??,
     };
     write_stdout(&report)?;
     Ok(Exit::Fine)
@@ -176,7 +194,7 @@ async fn rotate_pepper(config: &Config) -> anyhow::Result<String> {
     let _lock = data::lock(config)?;
     let db = open(config).await?;
     let rotated = async {
-        let (accounts, _queue) = room::open(config, db.clone(), clock(), Arc::new(NoPost))?;
+        let (accounts, _queue) = room::open(db.clone(), clock(), Ties::alone(config)?)?;
         Ok::<_, anyhow::Error>(accounts.rotate_pepper().await?)
     }
     .await;
@@ -186,6 +204,15 @@ async fn rotate_pepper(config: &Config) -> anyhow::Result<String> {
         .to_owned())
 }
 
+async fn renew_epoch(config: &Config) -> anyhow::Result<String> {
+    data::prepare_folder(config)?;
+    let db = open(config).await?;
+    let renewed = Events::renew_epoch(&db, &SystemRng).await;
+    db.close().await;
+    let epoch = renewed?;
+    Ok(format!("the epoch of the event streams is now {epoch}; whoever follows them begins anew\n"))
+}
+
 async fn with_accounts<T>(
     config: &Config,
     work: impl AsyncFnOnce(&Accounts) -> anyhow::Result<T>,
@@ -193,7 +220,7 @@ async fn with_accounts<T>(
     data::prepare_folder(config)?;
     let db = open(config).await?;
     let done = async {
-        let (accounts, _queue) = room::open(config, db.clone(), clock(), Arc::new(NoPost))?;
+        let (accounts, _queue) = room::open(db.clone(), clock(), Ties::alone(config)?)?;
         room::check_pepper(&accounts).await?;
         work(&accounts).await
     }

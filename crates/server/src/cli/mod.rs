@@ -7,6 +7,7 @@ pub mod migrate;
 pub mod openapi;
 pub mod restore;
 pub mod serve;
+pub mod work;
 
 use clap::{Parser, Subcommand};
 
@@ -16,6 +17,7 @@ Examples:
   mainstay --listen 0.0.0.0:7373            Serve on every network
   mainstay --print-config                   Show the effective configuration
   mainstay admin create --email ada@example.com --password-stdin
+  mainstay work                             Run background jobs beside other instances
   mainstay migrate status                   Show which migrations are applied
 
 Exit codes: 0 fine, 1 a check failed, 2 wrong use or environment.";
@@ -42,7 +44,9 @@ pub struct Cli {
 pub enum Command {
     /// Serve the dashboard and the API (the default)
     Serve(serve::Serve),
-    /// Make an admin, bring one back, or change the pepper
+    /// Run background jobs without serving
+    Work(work::Work),
+    /// Make an admin, bring one back, change the pepper, or have followers of events begin anew
     Admin(admin::Admin),
     /// Bring the database's schema up or down, or show where it stands
     Migrate(migrate::Migrate),

@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use mainstay_accounts::{NoPost, Post, SeenQueue, Token};
+use mainstay_accounts::{SeenQueue, Token};
 use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
 use mainstay_http::Tls;
 use mainstay_outbound::Mailer;
 use mainstay_store::{Db, installation, migrate};
-use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::data::{DataFlags, Source};
 use crate::config::{Config, http, log, tls};
 use crate::exit::Exit;
+use crate::meanwhile::{self, Memory};
 use crate::metrics::Recorder;
 use crate::post::MailPost;
+use crate::room::Ties;
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
 use crate::{data, listen, room, runtime, shutdown};
@@ -83,19 +84,18 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     data::prepare_folder(config)?;
     let _lock = data::lock(config)?;
     let recorder = Recorder::install()?;
-    let (post, sending) = post(config, &clock, &stop)?;
-    let opening = open(config, clock, recorder.clone(), post);
+    let mail = config.mail.as_ref();
+    let mailer = mail.map(|mail| Mailer::new(mail, Arc::clone(&clock))).transpose()?;
+    let opening = open(config, clock, recorder.clone(), mailer);
     let Some(opened) = stop.run_until_cancelled(opening).await else {
         tracing::info!("stopped before the database was open");
         return Ok(Exit::Fine);
     };
     let Opened { db, parts, queue, setup } = opened?;
-    let cleaning = tokio::spawn(mainstay_accounts::engine::run(
-        parts.accounts.clone(),
-        queue,
-        config.accounts.audit_kept,
-        stop.clone(),
-    ));
+    let accounts = parts.accounts.clone();
+    let seeing = tokio::spawn(mainstay_accounts::engine::run(accounts, queue, stop.clone()));
+    let (accounts, kept) = (parts.accounts.clone(), config.accounts.audit_kept);
+    let cleaning = tokio::spawn(meanwhile::clean_up(accounts, kept, stop.clone()));
     let pulse = Arc::clone(&parts.pulse);
     let beating = tokio::spawn({
         let stop = stop.clone();
@@ -115,10 +115,8 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     stop.cancel();
     // A task that panicked has been logged, and there is nothing left to do for it.
     let _ = beating.await;
+    let _ = seeing.await;
     let _ = cleaning.await;
-    if let Some(sending) = sending {
-        let _ = sending.await;
-    }
     db.close().await;
     tracing::info!(open = drained.open, cut = drained.cut, "stopped");
     Ok(Exit::Fine)
@@ -138,7 +136,7 @@ async fn open(
     config: &Config,
     clock: Arc<dyn Clock>,
     recorder: Recorder,
-    post: Arc<dyn Post>,
+    mailer: Option<Mailer>,
 ) -> anyhow::Result<Opened> {
     let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
     // It can wait for the server, or for another instance that migrates.
@@ -153,7 +151,8 @@ async fn open(
         installation = %installation.id,
         "database open"
     );
-    let (accounts, queue) = room::open(config, db.clone(), Arc::clone(&clock), post)?;
+    let ties = ties(config, mailer, &clock, &ids)?;
+    let (accounts, queue) = room::open(db.clone(), Arc::clone(&clock), ties)?;
     room::check_pepper(&accounts).await?;
     let setup = accounts.setup_token().await?;
     let pulse = Pulse::new(Arc::clone(&clock));
@@ -162,21 +161,21 @@ async fn open(
     Ok(Opened { db, parts, queue, setup })
 }
 
-/// Who sends mail, and the task that does, if mail is configured.
-type Posting = (Arc<dyn Post>, Option<JoinHandle<()>>);
-
-/// Starts to send mail until `stop`, if it is configured.
-fn post(
+/// What ties accounts to mail, if it is configured.
+fn ties(
     config: &Config,
+    mailer: Option<Mailer>,
     clock: &Arc<dyn Clock>,
-    stop: &CancellationToken,
-) -> anyhow::Result<Posting> {
-    let Some(mail) = &config.mail else { return Ok((Arc::new(NoPost), None)) };
-    let rng = Arc::new(SystemRng);
-    let (mailer, sending) = Mailer::start(mail, Arc::clone(clock), rng, stop.clone())?;
+    ids: &IdSource,
+) -> anyhow::Result<Ties> {
+    let alone = Ties::alone(config)?;
+    let Some(mailer) = mailer else { return Ok(alone) };
+    let pepper = alone.pepper.clone();
+    let (clock, ids, places) = (Arc::clone(clock), ids.clone(), Memory::places());
+    let letterbox = Arc::new(Memory { mailer, pepper: pepper.clone(), clock, ids, places });
     let site = config.http.public_url.as_ref().map(|url| url.as_str().to_owned());
-    let post = MailPost::new(mailer, Arc::clone(clock), site);
-    Ok((Arc::new(post), Some(sending)))
+    let post = Arc::new(MailPost { letterbox, pepper, rng: Arc::new(SystemRng), site });
+    Ok(Ties { post, ..alone })
 }
 
 fn announce(config: &Config, bound: SocketAddr, setup: Option<&Token>) {

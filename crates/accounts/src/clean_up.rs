@@ -1,0 +1,76 @@
+//! Removes what is over. Somebody calls it every few minutes.
+
+use std::time::Duration;
+
+use mainstay_base::Timestamp;
+
+use crate::accounts::Accounts;
+use crate::model::{INVITE_TIME, SETUP_TIME};
+use crate::record::cleanup::{
+    self, AUDIT, BUCKETS, Broom, INVITES, PORTION, REQUESTS, SESSIONS, SETUP_LINKS, TOKENS, WINDOWS,
+};
+
+/// Portions that one round removes of each kind; the rest waits for the next.
+const PORTIONS: u32 = 200;
+/// How long counts are kept.
+const BUCKETS_KEPT: Duration = Duration::from_hours(14 * 24);
+/// How long a window is kept after its last request; it must be longer than any window.
+const WINDOWS_KEPT: Duration = Duration::from_hours(24);
+/// How long ended tokens and invites are still shown.
+const ENDED_KEPT: Duration = Duration::from_hours(30 * 24);
+
+impl Accounts {
+    /// Removes a bounded number of what is over, and tells how many rows that were. `audit_kept` is
+    /// how long the audit log and requests for access go back.
+    pub async fn clean_up(&self, audit_kept: Duration) -> u64 {
+        let now = self.now();
+        let mut removed = 0;
+        for (broom, kept) in [
+            (&SESSIONS, Duration::ZERO),
+            (&TOKENS, ENDED_KEPT),
+            (&INVITES, ENDED_KEPT),
+            (&SETUP_LINKS, SETUP_TIME),
+            (&BUCKETS, BUCKETS_KEPT),
+            (&WINDOWS, WINDOWS_KEPT),
+            (&REQUESTS, audit_kept),
+            (&AUDIT, audit_kept),
+        ] {
+            removed += self.sweep(broom, before(now, kept), PORTIONS).await;
+        }
+        removed
+    }
+
+    /// One portion of old counts, for the request that happens to be the hundredth.
+    pub(crate) async fn clean_buckets(&self) {
+        self.sweep(&BUCKETS, before(self.now(), BUCKETS_KEPT), 1).await;
+    }
+
+    async fn sweep(&self, broom: &Broom, until: Timestamp, portions: u32) -> u64 {
+        let mut removed = 0;
+        for _ in 0..portions {
+            match cleanup::sweep(self.db(), broom, until).await {
+                Ok(count) => {
+                    removed += count;
+                    if count < PORTION.unsigned_abs() {
+                        break;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(statement = broom.name(), %error, "cleaning up failed; trying later");
+                    break;
+                }
+            }
+        }
+        if removed > 0 {
+            tracing::debug!(statement = broom.name(), removed, "cleaned up");
+        }
+        removed
+    }
+}
+
+fn before(now: Timestamp, kept: Duration) -> Timestamp {
+    let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(now.as_millis().saturating_sub(kept))
+}
+
+const _: () = assert!(INVITE_TIME.as_secs() < ENDED_KEPT.as_secs());

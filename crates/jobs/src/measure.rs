@@ -1,0 +1,123 @@
+//! What the queue tells about itself. Labels are bounded: a kind is one that a handler is registered
+//! for, or one that a bounded look at the queue has found.
+
+use std::time::Duration;
+
+use metrics::{
+    Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
+};
+
+use crate::model::{Cause, Change, Kind};
+use crate::view::Summary;
+
+/// The upper ends of the buckets for the queue's timings, in seconds.
+pub const METRIC_BUCKETS: &[f64] =
+    &[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0, 60.0, 180.0, 600.0];
+
+const DEPTH: &str = "mainstay_jobs_depth";
+const OLDEST: &str = "mainstay_jobs_oldest_due_seconds";
+const STUCK: &str = "mainstay_jobs_stuck";
+const CLAIM: &str = "mainstay_jobs_claim_duration_seconds";
+const PICK_UP: &str = "mainstay_jobs_pick_up_seconds";
+const RUN: &str = "mainstay_jobs_run_duration_seconds";
+const ENDED: &str = "mainstay_jobs_ended_total";
+const RETRIES: &str = "mainstay_jobs_retries_total";
+const CRASHES: &str = "mainstay_jobs_crashes_total";
+const LOST: &str = "mainstay_jobs_leases_lost_total";
+const RUNNING: &str = "mainstay_jobs_running";
+const ABANDONED: &str = "mainstay_jobs_abandoned_total";
+
+/// Gives each metric its help text. Call it once, after the recorder is installed.
+pub fn describe_metrics() {
+    describe_gauge!(DEPTH, "Jobs in the queue, by kind and status; counts stop at 10000.");
+    describe_gauge!(OLDEST, Unit::Seconds, "For how long the first job of a kind has been due.");
+    describe_gauge!(STUCK, "Jobs whose runner has not been heard of for longer than their lease.");
+    describe_histogram!(CLAIM, Unit::Seconds, "Time of a look at the queue with its claim.");
+    describe_histogram!(
+        PICK_UP,
+        Unit::Seconds,
+        "Time from when a job was due until its runner had it, by kind."
+    );
+    describe_histogram!(RUN, Unit::Seconds, "Time that a handler ran, by kind and outcome.");
+    describe_counter!(ENDED, "Jobs that ended, by kind and cause.");
+    describe_counter!(RETRIES, "Jobs that failed and are tried again, by kind.");
+    describe_counter!(CRASHES, "Jobs that were claimed after their runner had died, by kind.");
+    describe_counter!(LOST, "Leases that a runner lost while it had the job, by kind.");
+    describe_gauge!(RUNNING, "Handlers that run in this process.");
+    describe_counter!(ABANDONED, "Handlers that did not end when they were dropped, by kind.");
+}
+
+/// Writes the depth of the queue into the metrics.
+pub(crate) fn summary(summary: &Summary) {
+    for one in &summary.kinds {
+        let kind = || one.kind.as_str().to_owned();
+        for (status, count) in [
+            ("due", one.due),
+            ("scheduled", one.scheduled),
+            ("processing", one.processing),
+            ("failed", one.failed),
+            ("succeeded", one.succeeded),
+        ] {
+            gauge!(DEPTH, "kind" => kind(), "status" => status).set(as_float(count));
+        }
+        let oldest = one.oldest_due().unwrap_or_default();
+        gauge!(OLDEST, "kind" => kind()).set(oldest.as_secs_f64());
+    }
+    gauge!(STUCK).set(as_float(summary.stuck));
+}
+
+pub(crate) fn claimed(took: Duration) {
+    histogram!(CLAIM).record(took.as_secs_f64());
+}
+
+pub(crate) fn picked_up(kind: &Kind, after: Duration) {
+    histogram!(PICK_UP, "kind" => kind.as_str().to_owned()).record(after.as_secs_f64());
+}
+
+pub(crate) fn crashed(kind: &Kind) {
+    counter!(CRASHES, "kind" => kind.as_str().to_owned()).increment(1);
+}
+
+pub(crate) fn ran(kind: &Kind, outcome: &'static str, took: Duration) {
+    let kind = kind.as_str().to_owned();
+    histogram!(RUN, "kind" => kind, "outcome" => outcome).record(took.as_secs_f64());
+}
+
+pub(crate) fn retried(kind: &Kind) {
+    counter!(RETRIES, "kind" => kind.as_str().to_owned()).increment(1);
+}
+
+pub(crate) fn succeeded(kind: &Kind, count: u64) {
+    counter!(ENDED, "kind" => kind.as_str().to_owned(), "cause" => "succeeded").increment(count);
+}
+
+pub(crate) fn failed(kind: &Kind) {
+    counter!(ENDED, "kind" => kind.as_str().to_owned(), "cause" => "failed").increment(1);
+}
+
+/// Counts a job that ended without a handler.
+pub(crate) fn ended(change: &Change) {
+    let cause = match change.cause {
+        Cause::CrashLoop => "crash_loop",
+        Cause::AttemptsExhausted => "attempts_exhausted",
+        _ => "cancelled",
+    };
+    counter!(ENDED, "kind" => change.kind.as_str().to_owned(), "cause" => cause).increment(1);
+}
+
+pub(crate) fn lost(kind: &Kind) {
+    counter!(LOST, "kind" => kind.as_str().to_owned()).increment(1);
+}
+
+pub(crate) fn abandoned(kind: &Kind) {
+    counter!(ABANDONED, "kind" => kind.as_str().to_owned()).increment(1);
+}
+
+pub(crate) fn running(count: usize) {
+    gauge!(RUNNING).set(as_float(i64::try_from(count).unwrap_or(i64::MAX)));
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count of jobs is far below 2^52")]
+fn as_float(count: i64) -> f64 {
+    count as f64
+}

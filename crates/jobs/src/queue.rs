@@ -1,0 +1,260 @@
+//! What a runner does to the queue, fenced by leases: claim → start → heartbeat → succeed or settle,
+//! or release. [`crate::Runner`] turns these; whoever wants another loop can write one.
+
+use std::time::Duration;
+
+use mainstay_store::Tx;
+
+use mainstay_events::Outbox;
+
+use crate::decide::{Bucket, ClaimPlan, Verdict};
+use crate::error::JobsError;
+use crate::jobs::Jobs;
+use crate::measure;
+use crate::model::{Cause, Change, Claimed, Lease, Status};
+use crate::record::claim::{self, Taken};
+use crate::record::{lease, look, settle};
+
+/// How long a job whose hook fails in a claim is left alone.
+const HOOK_FAILED_WAIT: Duration = Duration::from_secs(30);
+
+/// The queue as one runner sees it.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    jobs: Jobs,
+    runner: String,
+    ttl: Duration,
+}
+
+/// What a claim gave.
+#[derive(Debug, Default)]
+pub struct Claims {
+    /// The runner has these, in the order in which they became due.
+    pub jobs: Vec<Claimed>,
+    /// So many were given up in the claim.
+    pub given_up: usize,
+}
+
+/// What a heartbeat told.
+#[derive(Debug, Default)]
+pub struct Beat {
+    /// Kept for another lease.
+    pub kept: Vec<Lease>,
+    /// No longer the runner's.
+    pub lost: Vec<Lease>,
+}
+
+impl Queue {
+    /// The queue for the runner of this name; its leases last `ttl`.
+    #[must_use]
+    pub fn new(jobs: Jobs, runner: String, ttl: Duration) -> Self {
+        Self { jobs, runner, ttl }
+    }
+
+    /// Where the jobs of `kinds` stand, the paused ones left out.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn look(&self, kinds: &[String]) -> Result<Vec<Bucket>, JobsError> {
+        look::look(self.jobs.book(), kinds).await
+    }
+
+    /// Takes jobs that are due or whose lease has expired, under a new lease.
+    ///
+    /// # Errors
+    /// When a hook or the database fails; then nothing was taken.
+    pub async fn claim(&self, plan: &ClaimPlan) -> Result<Claims, JobsError> {
+        let handler = self.jobs.handler(&plan.kind);
+        let has_hook = handler.as_ref().is_some_and(|handler| handler.hooks());
+        let is_limited = handler.is_some_and(|handler| handler.concurrency().is_some());
+        let taken = if has_hook || is_limited {
+            self.claim_carefully(plan).await?
+        } else {
+            claim::claim(self.jobs.book(), &self.ask(plan, plan.limit)).await?
+        };
+        Ok(sorted(taken))
+    }
+
+    /// Marks jobs as begun; gives the keys of those that still are the runner's.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn start(&self, leases: &[Lease]) -> Result<Vec<Lease>, JobsError> {
+        let kept = settle::start(self.jobs.book(), leases).await?;
+        Ok(split(leases, &kept).kept)
+    }
+
+    /// Says that the runner is alive.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn heartbeat(&self, leases: &[Lease]) -> Result<Beat, JobsError> {
+        let mut kept = lease::heartbeat(self.jobs.book(), leases, self.ttl).await?;
+        let missing = split(leases, &kept).lost;
+        if !missing.is_empty() {
+            // One that was only locked at that moment keeps its old end until the next heartbeat.
+            kept.extend(lease::held(self.jobs.book(), &missing).await?);
+        }
+        Ok(split(leases, &kept))
+    }
+
+    /// Which of `leases` the runner still has.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn held(&self, leases: &[Lease]) -> Result<Beat, JobsError> {
+        Ok(split(leases, &lease::held(self.jobs.book(), leases).await?))
+    }
+
+    /// Marks jobs of kinds without a hook as done, durably, in one statement.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn succeed_many(&self, leases: &[Lease]) -> Result<Beat, JobsError> {
+        Ok(split(leases, &settle::succeed_many(self.jobs.book(), leases).await?))
+    }
+
+    /// Marks a job as done, with its hook.
+    ///
+    /// # Errors
+    /// [`JobsError::LeaseLost`], or when the hook or the database fails.
+    pub async fn succeed(&self, lease: Lease) -> Result<(), JobsError> {
+        let jobs = &self.jobs;
+        jobs.events()
+            .write(async |tx, out| {
+                let change = settle::succeed_in(jobs.book(), tx, lease).await?;
+                self.told(tx, out, change).await
+            })
+            .await
+    }
+
+    /// Writes what becomes of a job after its handler failed, with its hook.
+    ///
+    /// # Errors
+    /// [`JobsError::LeaseLost`], or when the hook or the database fails.
+    pub async fn settle(&self, lease: Lease, verdict: &Verdict) -> Result<(), JobsError> {
+        let jobs = &self.jobs;
+        jobs.events()
+            .write(async |tx, out| {
+                let book = jobs.book();
+                let change = match verdict {
+                    Verdict::Retry { wait, failure } => {
+                        settle::retry_in(book, tx, lease, failure, *wait).await?
+                    }
+                    Verdict::PutOff { wait } => settle::put_off_in(book, tx, lease, *wait).await?,
+                    Verdict::Fail { failure } => settle::fail_in(book, tx, lease, failure).await?,
+                };
+                self.told(tx, out, change).await
+            })
+            .await
+    }
+
+    /// Gives jobs back with their attempts, so that others can take them at once.
+    ///
+    /// # Errors
+    /// When a hook or the database fails.
+    pub async fn release(&self, leases: &[Lease]) -> Result<(), JobsError> {
+        let jobs = &self.jobs;
+        jobs.events()
+            .write(async |tx, out| {
+                for change in settle::release_in(tx, leases).await? {
+                    jobs.tell(tx, out, &change).await?;
+                    jobs.ring_after(tx, change.kind.as_str());
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// In a transaction: the kind has a hook, or a limit over all runners, or both.
+    async fn claim_carefully(&self, plan: &ClaimPlan) -> Result<Vec<Taken>, JobsError> {
+        let jobs = &self.jobs;
+        let mut failed = None;
+        let taken = jobs
+            .events()
+            .write(async |tx, out| {
+                let places = look::places(jobs.book(), tx, &plan.kind).await?;
+                let limit = plan.limit.min(places.unwrap_or(u32::MAX));
+                if limit == 0 {
+                    return Ok(Vec::new());
+                }
+                let taken = claim::claim_in(jobs.book(), tx, &self.ask(plan, limit)).await?;
+                for change in taken.iter().map(changed) {
+                    if let Err(error) = jobs.tell(tx, out, &change).await {
+                        failed = Some(change.id);
+                        return Err(error);
+                    }
+                }
+                Ok(taken)
+            })
+            .await;
+        if let (Err(error), Some(id)) = (&taken, failed) {
+            tracing::error!(job = %id, kind = %plan.kind, %error, "the hook of a claimed job failed");
+            claim::postpone(jobs.book(), id, HOOK_FAILED_WAIT).await?;
+        }
+        taken
+    }
+
+    fn ask<'a>(&'a self, plan: &'a ClaimPlan, limit: u32) -> claim::Ask<'a> {
+        claim::Ask {
+            kind: &plan.kind,
+            priority: plan.priority,
+            limit,
+            alone: plan.alone,
+            runner: &self.runner,
+            // Never negative, and a stranger can't guess it.
+            token: i64::try_from(self.jobs.chance() >> 1).unwrap_or(i64::MAX),
+            ttl: self.ttl,
+        }
+    }
+
+    async fn told(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        change: Option<Change>,
+    ) -> Result<(), JobsError> {
+        let change = change.ok_or(JobsError::LeaseLost)?;
+        self.jobs.tell(tx, out, &change).await
+    }
+}
+
+fn sorted(taken: Vec<Taken>) -> Claims {
+    let mut claims = Claims::default();
+    for one in taken {
+        match one {
+            Taken::Job(job) => claims.jobs.push(job),
+            Taken::GivenUp(change) => {
+                measure::ended(&change);
+                tracing::warn!(job = %change.id, kind = %change.kind, cause = ?change.cause,
+                    "a job was given up: its runner died while it ran");
+                claims.given_up = claims.given_up.saturating_add(1);
+            }
+        }
+    }
+    claims
+}
+
+/// What the hook is told of a row that a claim has touched.
+fn changed(taken: &Taken) -> Change {
+    match taken {
+        Taken::GivenUp(change) => change.clone(),
+        Taken::Job(job) => Change {
+            id: job.id,
+            kind: job.kind.clone(),
+            subject: job.subject.clone(),
+            payload: job.payload.clone(),
+            attempts: job.attempt,
+            cause: Cause::Claimed,
+            status: Status::Processing,
+            next_run_at: job.next_run_at,
+            failure: None,
+        },
+    }
+}
+
+fn split(leases: &[Lease], kept: &[i64]) -> Beat {
+    let kept: std::collections::HashSet<i64> = kept.iter().copied().collect();
+    let (kept, lost) = leases.iter().copied().partition(|lease| kept.contains(&lease.key));
+    Beat { kept, lost }
+}

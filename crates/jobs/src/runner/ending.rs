@@ -1,0 +1,67 @@
+//! Writes down how a job ended, again and again while the database is away and the lease holds.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::decide::Verdict;
+use crate::error::JobsError;
+use crate::model::Lease;
+use crate::queue::Queue;
+
+/// The first wait after a failure; each next one is twice as long.
+pub(super) const FIRST_WAIT: Duration = Duration::from_millis(100);
+/// The longest wait.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// How often an ending is tried that fails for another reason than the database's state.
+const TRIES: u32 = 5;
+
+/// How a job ended.
+#[derive(Debug, Clone)]
+pub(super) enum Ending {
+    /// Done, and its kind's hook is to be told.
+    Succeeded,
+    /// Not done.
+    Failed(Verdict),
+    /// Taken from its handler because the runner stops.
+    Released,
+}
+
+/// Writes an ending; false when the lease was lost before.
+pub(super) async fn write(
+    queue: &Queue,
+    lease: Lease,
+    ending: &Ending,
+    lost: &CancellationToken,
+) -> bool {
+    let mut wait = FIRST_WAIT;
+    let mut tries = 0_u32;
+    loop {
+        let error = match once(queue, lease, ending).await {
+            Ok(()) => return true,
+            Err(JobsError::LeaseLost) => return false,
+            Err(error) => error,
+        };
+        tracing::warn!(%error, "the ending of a job was not written; trying again");
+        if !error.is_transient() {
+            tries = tries.saturating_add(1);
+        }
+        if tries >= TRIES {
+            tracing::error!(%error, "the ending of a job can't be written; its lease runs out");
+            return false;
+        }
+        tokio::select! {
+            () = lost.cancelled(), if !matches!(ending, Ending::Released) => return false,
+            () = tokio::time::sleep(wait) => {}
+        }
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+}
+
+async fn once(queue: &Queue, lease: Lease, ending: &Ending) -> Result<(), JobsError> {
+    match ending {
+        Ending::Succeeded => queue.succeed(lease).await,
+        Ending::Failed(verdict) => queue.settle(lease, verdict).await,
+        Ending::Released => queue.release(&[lease]).await,
+    }
+}

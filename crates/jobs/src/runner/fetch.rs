@@ -1,0 +1,56 @@
+//! A look at the queue, and the claim that follows from it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::{Clock, Moment};
+
+use super::mean::Means;
+use crate::decide::{self, Load, Plan};
+use crate::error::JobsError;
+use crate::measure;
+use crate::model::Claimed;
+use crate::queue::Queue;
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) enum Fetched {
+    /// Jobs, by a statement that was sent at this moment.
+    Jobs(Vec<Claimed>, Moment),
+    /// A job that is to be run alone waits until the runner is empty.
+    Drain,
+    /// Nothing to claim; the next is due after this time, if any is.
+    Nothing(Option<Duration>),
+}
+
+/// Looks, and claims the first that can be had.
+pub(super) async fn fetch(
+    queue: Queue,
+    kinds: Arc<Vec<String>>,
+    load: Load,
+    means: Means,
+    clock: Arc<dyn Clock>,
+) -> Result<Fetched, JobsError> {
+    let began = clock.moment();
+    let mut buckets = queue.look(&kinds).await?;
+    loop {
+        match decide::plan(&buckets, load, |kind| means.of(kind)) {
+            Plan::Wait(wait) => return Ok(Fetched::Nothing(wait)),
+            Plan::Drain => return Ok(Fetched::Drain),
+            Plan::Claim(plan) => {
+                let sent = clock.moment();
+                let claims = queue.claim(&plan).await?;
+                if !claims.jobs.is_empty() {
+                    measure::claimed(clock.moment().since(began));
+                    return Ok(Fetched::Jobs(claims.jobs, sent));
+                }
+                if claims.given_up > 0 {
+                    buckets = queue.look(&kinds).await?;
+                } else {
+                    // Others have these, or the kind has no place left: the next one, then.
+                    buckets.retain(|one| (&one.kind, one.priority) != (&plan.kind, plan.priority));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The jobs that a runner has, and how far each is.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use mainstay_base::Moment;
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::{Claimed, Kind, Lease};
+
+/// How far a job is.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// Claimed.
+    Ready,
+    /// Its handler runs.
+    Running(AbortHandle),
+    /// Its handler is done; how it ended is being written down.
+    Ending,
+}
+
+/// One job that the runner has.
+#[derive(Debug)]
+pub(super) struct Holding {
+    pub(super) kind: Kind,
+    pub(super) attempt: u32,
+    pub(super) max_attempts: u32,
+    /// A runner died while it ran: it is run alone.
+    pub(super) is_suspect: bool,
+    /// When the statement was sent that last moved the lease's end.
+    renewed: Moment,
+    pub(super) stage: Stage,
+    pub(super) cancel: CancellationToken,
+    /// The lease is gone; only the handler has yet to end.
+    pub(super) is_lost: bool,
+    /// The runner stops and has taken the job from its handler.
+    pub(super) is_stopped: bool,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    holdings: HashMap<Lease, Holding>,
+}
+
+impl Held {
+    /// A job that was claimed by a statement sent at `sent`.
+    pub(super) fn add(&mut self, job: &Claimed, sent: Moment) {
+        let holding = Holding {
+            kind: job.kind.clone(),
+            attempt: job.attempt,
+            max_attempts: job.max_attempts,
+            is_suspect: job.crashes > 0,
+            renewed: sent,
+            stage: Stage::Ready,
+            cancel: CancellationToken::new(),
+            is_lost: false,
+            is_stopped: false,
+        };
+        self.holdings.insert(job.lease, holding);
+    }
+
+    pub(super) fn get(&self, lease: Lease) -> Option<&Holding> {
+        self.holdings.get(&lease)
+    }
+
+    pub(super) fn get_mut(&mut self, lease: Lease) -> Option<&mut Holding> {
+        self.holdings.get_mut(&lease)
+    }
+
+    pub(super) fn remove(&mut self, lease: Lease) -> Option<Holding> {
+        self.holdings.remove(&lease)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.holdings.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.holdings.is_empty()
+    }
+
+    pub(super) fn runs_suspect(&self) -> bool {
+        self.holdings.values().any(|holding| holding.is_suspect)
+    }
+
+    /// What a heartbeat names.
+    pub(super) fn leases(&self) -> Vec<Lease> {
+        let kept = self.holdings.iter().filter(|(_, holding)| !holding.is_lost);
+        kept.map(|(lease, _)| *lease).collect()
+    }
+
+    /// A statement sent at `sent` has moved the ends of these leases.
+    pub(super) fn renew(&mut self, leases: &[Lease], sent: Moment) {
+        for lease in leases {
+            if let Some(holding) = self.holdings.get_mut(lease) {
+                holding.renewed = holding.renewed.max(sent);
+            }
+        }
+    }
+
+    /// Those whose leases can't be trusted any more.
+    pub(super) fn expired(&self, now: Moment, trusted: Duration) -> Vec<Lease> {
+        let expired = |holding: &Holding| !holding.is_lost && now.since(holding.renewed) > trusted;
+        self.holdings.iter().filter(|(_, one)| expired(one)).map(|(lease, _)| *lease).collect()
+    }
+
+    /// Those whose handlers run, and have not been told to stop.
+    pub(super) fn running(&self) -> Vec<Lease> {
+        let runs = |one: &Holding| matches!(one.stage, Stage::Running(_)) && !one.is_stopped;
+        self.holdings.iter().filter(|(_, one)| runs(one)).map(|(lease, _)| *lease).collect()
+    }
+
+    /// Those whose tasks ended without a word: the handler panicked while it was dropped.
+    pub(super) fn silent(&self) -> Vec<Lease> {
+        let ended =
+            |one: &Holding| matches!(&one.stage, Stage::Running(task) if task.is_finished());
+        self.holdings.iter().filter(|(_, one)| ended(one)).map(|(lease, _)| *lease).collect()
+    }
+}

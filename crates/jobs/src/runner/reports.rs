@@ -1,0 +1,252 @@
+//! What the loop does with what its tasks and handlers say.
+
+use tokio::task::JoinError;
+
+use super::ending::{Ending, FIRST_WAIT, LONGEST_WAIT};
+use super::engine::{Engine, Report};
+use super::fetch::Fetched;
+use super::held::Stage;
+use super::run::{Outcome, PANICKED};
+use crate::decide::{self, Verdict};
+use crate::error::JobsError;
+use crate::handler::JobError;
+use crate::measure;
+use crate::model::{Claimed, Lease};
+use crate::queue::Beat;
+
+impl Engine {
+    pub(super) fn take_report(&mut self, report: Result<Report, JoinError>) {
+        match report {
+            Ok(Report::Fetched(fetched)) => self.take_fetched(fetched),
+            Ok(Report::Started(jobs, started)) => self.take_started(jobs, started),
+            Ok(Report::Flushed(leases, flushed)) => self.take_flushed(leases, flushed),
+            Ok(Report::Ended(lease, is_written)) => self.take_ended(lease, is_written),
+            Ok(Report::Beat(sent, moved, beat)) => self.take_beat(sent, moved, beat),
+            Ok(Report::Released) => {}
+            // Nothing in these tasks panics; if one does, its leases run out and others go on.
+            Err(error) => {
+                tracing::error!(%error, "a task of the job runner panicked");
+                self.is_fetching = false;
+                self.is_starting = false;
+                self.is_beating = false;
+                self.flushes = 0;
+            }
+        }
+    }
+
+    pub(super) fn take_outcome(&mut self, outcome: Result<Outcome, JoinError>) {
+        match outcome {
+            Ok(outcome) => self.end(outcome),
+            Err(_) => {
+                for lease in self.held.silent() {
+                    let error = JobError::retriable(PANICKED, "the handler panicked at its end");
+                    let took = std::time::Duration::ZERO;
+                    self.end(Outcome { lease, result: Err(error), is_finished: false, took });
+                }
+            }
+        }
+    }
+
+    /// The lease is another's, or can't be trusted any more: the handler is cancelled.
+    pub(super) fn lose(&mut self, lease: Lease) {
+        let Some(holding) = self.held.get_mut(lease) else { return };
+        holding.is_lost = true;
+        holding.cancel.cancel();
+        measure::lost(&holding.kind);
+        tracing::warn!(kind = %holding.kind, "the lease of a job was lost");
+        if matches!(holding.stage, Stage::Ready) {
+            self.held.remove(lease);
+            self.ready.retain(|job| job.lease != lease);
+            self.marked.retain(|job| job.lease != lease);
+        }
+    }
+
+    fn take_fetched(&mut self, fetched: Result<Fetched, JobsError>) {
+        self.is_fetching = false;
+        let now = self.clock.moment();
+        match self.noted(fetched) {
+            None => self.next_look = self.not_before,
+            Some(Fetched::Drain) => {}
+            Some(Fetched::Nothing(wait)) => {
+                let wait = wait.unwrap_or(self.options.poll).min(self.options.poll);
+                self.next_look = self.next_look.min(now.plus(wait));
+            }
+            Some(Fetched::Jobs(jobs, sent)) => {
+                for job in &jobs {
+                    self.held.add(job, sent);
+                    measure::picked_up(&job.kind, self.clock.now().since(job.next_run_at));
+                    if job.crashes > 0 {
+                        measure::crashed(&job.kind);
+                    }
+                }
+                self.is_wanted = true;
+                self.ready.extend(jobs);
+                self.beat_again_at(sent.plus(decide::heartbeat_every(self.options.ttl)));
+                self.release_if_stopping();
+            }
+        }
+    }
+
+    fn take_started(&mut self, jobs: Vec<Claimed>, started: Result<Vec<Lease>, JobsError>) {
+        self.is_starting = false;
+        match self.noted(started) {
+            None => {
+                for job in jobs.into_iter().rev() {
+                    self.ready.push_front(job);
+                }
+            }
+            Some(kept) => {
+                for job in jobs {
+                    if !kept.contains(&job.lease) {
+                        self.lose(job.lease);
+                    } else if self.held.get(job.lease).is_some() {
+                        self.marked.push_back(job);
+                    }
+                }
+            }
+        }
+        self.release_if_stopping();
+    }
+
+    fn take_flushed(&mut self, leases: Vec<Lease>, flushed: Result<Beat, JobsError>) {
+        self.flushes = self.flushes.saturating_sub(1);
+        match self.noted(flushed) {
+            None => self.done.extend(leases),
+            Some(beat) => {
+                for lease in beat.kept {
+                    if let Some(holding) = self.held.remove(lease) {
+                        measure::succeeded(&holding.kind, 1);
+                    }
+                }
+                for lease in beat.lost {
+                    self.lose(lease);
+                    self.held.remove(lease);
+                }
+            }
+        }
+    }
+
+    fn take_ended(&mut self, lease: Lease, is_written: bool) {
+        if !is_written {
+            self.lose(lease);
+        }
+        if let Some(holding) = self.held.remove(lease) {
+            let is_limited =
+                self.handler(&holding.kind).is_some_and(|one| one.concurrency().is_some());
+            if is_limited {
+                // Another runner may wait for this place.
+                let bell = self.jobs.events().doorbell();
+                bell.ring(mainstay_events::Topic::Jobs, holding.kind.as_str());
+            }
+        }
+    }
+
+    fn take_beat(
+        &mut self,
+        sent: mainstay_base::Moment,
+        moved: bool,
+        beat: Result<Beat, JobsError>,
+    ) {
+        self.is_beating = false;
+        match beat {
+            Err(error) => {
+                tracing::warn!(%error, "a heartbeat failed; trying again");
+                let again = self.clock.moment().plus(self.options.ttl / 12);
+                self.beat_again_at(again);
+            }
+            Ok(beat) => {
+                if moved {
+                    self.held.renew(&beat.kept, sent);
+                }
+                for lease in beat.lost {
+                    let is_ending = |stage: &Stage| matches!(stage, Stage::Ending);
+                    // One that is just being written down is told by that statement.
+                    if !self.held.get(lease).is_some_and(|one| is_ending(&one.stage)) {
+                        self.lose(lease);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A handler has ended.
+    fn end(&mut self, outcome: Outcome) {
+        self.running = self.running.saturating_sub(1);
+        let Some(holding) = self.held.get_mut(outcome.lease) else { return };
+        let (kind, is_lost) = (holding.kind.clone(), holding.is_lost);
+        let is_stopped = holding.is_stopped;
+        let (attempt, max_attempts) = (holding.attempt, holding.max_attempts);
+        self.means.add(&kind, outcome.took);
+        measure::ran(&kind, word(&outcome), outcome.took);
+        let lease = outcome.lease;
+        if outcome.is_finished || is_lost {
+            if outcome.is_finished {
+                measure::succeeded(&kind, 1);
+            }
+            self.take_ended_lease(lease);
+            return;
+        }
+        match outcome.result {
+            Ok(()) if self.is_plain(&kind) => {
+                holding_ends(self, lease);
+                self.done.push(lease);
+            }
+            Ok(()) => {
+                measure::succeeded(&kind, 1);
+                self.begin_ending(lease, Ending::Succeeded);
+            }
+            Err(_) if is_stopped => self.begin_ending(lease, Ending::Released),
+            Err(error) => {
+                let verdict =
+                    decide::after_error(&error, attempt, max_attempts, self.jobs.chance());
+                match verdict {
+                    Verdict::Retry { .. } => measure::retried(&kind),
+                    Verdict::Fail { .. } => measure::failed(&kind),
+                    Verdict::PutOff { .. } => {}
+                }
+                self.begin_ending(lease, Ending::Failed(verdict));
+            }
+        }
+    }
+
+    fn take_ended_lease(&mut self, lease: Lease) {
+        self.take_ended(lease, true);
+    }
+
+    /// Neither a hook nor a limit over all runners: it goes in batches.
+    fn is_plain(&self, kind: &crate::model::Kind) -> bool {
+        self.handler(kind).is_some_and(|one| !one.hooks() && one.concurrency().is_none())
+    }
+
+    /// A failure of the database makes the loop wait, longer each time; a success ends that.
+    fn noted<T>(&mut self, result: Result<T, JobsError>) -> Option<T> {
+        match result {
+            Ok(value) => {
+                self.wait = FIRST_WAIT;
+                Some(value)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the job runner can't use the database; trying again");
+                self.not_before = self.clock.moment().plus(self.wait);
+                self.wait = (self.wait * 2).min(LONGEST_WAIT);
+                self.is_wanted = true;
+                None
+            }
+        }
+    }
+}
+
+fn holding_ends(engine: &mut Engine, lease: Lease) {
+    if let Some(holding) = engine.held.get_mut(lease) {
+        holding.stage = Stage::Ending;
+    }
+}
+
+fn word(outcome: &Outcome) -> &'static str {
+    match &outcome.result {
+        Ok(()) => "succeeded",
+        Err(JobError::Retriable { .. }) => "retriable",
+        Err(JobError::Fatal { .. }) => "fatal",
+        Err(JobError::PutOff { .. }) => "put_off",
+    }
+}

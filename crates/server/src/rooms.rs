@@ -1,0 +1,106 @@
+//! What `serve` and `work` both stand on: the open database, the event streams, the queue and the
+//! accounts, tied together.
+
+use std::sync::Arc;
+
+use mainstay_accounts::{Accounts, SeenQueue};
+use mainstay_base::{Clock, IdSource, SystemRng};
+use mainstay_events::{Events, EventsOptions, EventsTasks, Topic};
+use mainstay_jobs::{Handler, Jobs, JobsOptions};
+use mainstay_outbound::Mailer;
+use mainstay_store::{Db, installation, migrate};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::post::MailPost;
+use crate::room::Ties;
+use crate::work::{self, JobLetterbox};
+use crate::{data, room};
+
+/// What is worked with.
+pub(crate) struct Rooms {
+    pub(crate) db: Db,
+    pub(crate) ids: IdSource,
+    pub(crate) schema_version: i64,
+    pub(crate) events: Events,
+    pub(crate) jobs: Jobs,
+    pub(crate) handlers: Vec<Arc<dyn Handler>>,
+    pub(crate) accounts: Accounts,
+    pub(crate) seen: SeenQueue,
+}
+
+/// What is ended when all work is done.
+pub(crate) struct Ending {
+    db: Db,
+    tasks: EventsTasks,
+    last: CancellationToken,
+}
+
+/// Opens the database, brings it up to date, and opens the rooms on it.
+pub(crate) async fn open(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<(Rooms, Ending)> {
+    let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
+    let mail = config.mail.as_ref();
+    let mailer = mail.map(|mail| Mailer::new(mail, Arc::clone(&clock))).transpose()?;
+    // It can wait for the server, or for another instance that migrates.
+    tracing::info!("opening the database");
+    let db = data::open(config, Arc::clone(&clock)).await?;
+    let moved = migrate::up(&db).await?;
+    let installation = installation::find_or_create(&db, ids.next()).await?;
+    tracing::info!(
+        database = db.dialect().name(),
+        schema_version = moved.version,
+        migrations_applied = moved.steps.len(),
+        installation = %installation.id,
+        "database open"
+    );
+    let last = CancellationToken::new();
+    let options = EventsOptions {
+        kept_for: config.events.keep_age,
+        kept_count: config.events.keep_count.into(),
+        ..EventsOptions::default()
+    };
+    let rng = Arc::new(SystemRng);
+    let starting = Events::start(db.clone(), options, Arc::clone(&clock), rng, last.clone());
+    let (events, tasks) = starting.await?;
+    let rng = Arc::new(SystemRng);
+    let jobs =
+        Jobs::new(events.clone(), Arc::clone(&clock), ids.clone(), rng, JobsOptions::default());
+    let ties = tie(config, mailer.is_some(), &events, &jobs)?;
+    let pepper = ties.pepper.clone();
+    let (accounts, seen) = room::open(db.clone(), clock, ties)?;
+    room::check_pepper(&accounts).await?;
+    let tools = work::Tools {
+        accounts: accounts.clone(),
+        audit_kept: config.accounts.audit_kept,
+        mail: mailer.map(|mailer| (mailer, pepper)),
+    };
+    let handlers = work::handlers(tools)?;
+    jobs.register(&handlers);
+    let schema_version = moved.version;
+    let ending = Ending { db: db.clone(), tasks, last };
+    Ok((Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen }, ending))
+}
+
+impl Ending {
+    /// Ends the streams, after all who still wrote events, then the database.
+    pub(crate) async fn close(self) {
+        self.last.cancel();
+        self.tasks.finished().await;
+        self.db.close().await;
+    }
+}
+
+/// What ties accounts to the queue of mail, if that is configured, and to the streams of those whose
+/// access changes.
+fn tie(config: &Config, has_mail: bool, events: &Events, jobs: &Jobs) -> anyhow::Result<Ties> {
+    let mut ties = Ties::alone(config)?;
+    let doorbell = events.doorbell().clone();
+    ties.changed = Arc::new(move || doorbell.ring(Topic::Access, ""));
+    if has_mail {
+        let letterbox = Arc::new(JobLetterbox(jobs.clone()));
+        let site = config.http.public_url.as_ref().map(|url| url.as_str().to_owned());
+        let (pepper, rng) = (ties.pepper.clone(), Arc::new(SystemRng));
+        ties.post = Arc::new(MailPost { letterbox, pepper, rng, site });
+    }
+    Ok(ties)
+}

@@ -1,0 +1,190 @@
+//! The background work of this binary: which kinds of jobs there are, and who runs them.
+
+use std::time::Duration;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use mainstay_accounts::{Accounts, AccountsError, Pepper, Posted};
+use mainstay_base::Clock;
+use mainstay_jobs::{
+    Claimed, Context, CronJob, Handler, JobError, Jobs, JobsError, Kind, KindError, NewJob, Runner,
+    RunnerOptions, RunnerTask,
+};
+use mainstay_outbound::{Mailer, SendError};
+use mainstay_store::Tx;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::post::{Letterbox, SealedLetter, Undelivered, deliver};
+
+/// Sends one mail.
+const MAIL: &str = "mail";
+/// Removes what is over of sessions, invites, counts and the audit log.
+const CLEAN_UP_ACCOUNTS: &str = "clean_up_accounts";
+/// Every ten minutes.
+const CLEAN_UP_AT: &str = "*/10 * * * *";
+
+/// What the handlers work with.
+pub(crate) struct Tools {
+    pub(crate) accounts: Accounts,
+    pub(crate) audit_kept: Duration,
+    /// Only where mail is configured: what waits stays in the queue until it is.
+    pub(crate) mail: Option<(Mailer, Pepper)>,
+}
+
+/// A handler for each kind of job.
+pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError> {
+    let Tools { accounts, audit_kept, mail } = tools;
+    let kind = Kind::new(CLEAN_UP_ACCOUNTS)?;
+    let mut handlers: Vec<Arc<dyn Handler>> =
+        vec![Arc::new(CleanUp { kind, accounts, audit_kept })];
+    if let Some((mailer, pepper)) = mail {
+        handlers.push(Arc::new(SendMail { kind: Kind::new(MAIL)?, mailer, pepper }));
+    }
+    Ok(handlers)
+}
+
+/// What comes again by the clock.
+pub(crate) fn cron() -> Result<Vec<CronJob>, JobsError> {
+    let job = NewJob::new(Kind::new(CLEAN_UP_ACCOUNTS)?, json!({}));
+    Ok(vec![CronJob::new(CLEAN_UP_ACCOUNTS, CLEAN_UP_AT, job)?])
+}
+
+/// Starts to run jobs until `stop`.
+pub(crate) fn run(
+    config: &Config,
+    jobs: Jobs,
+    handlers: Vec<Arc<dyn Handler>>,
+    stop: CancellationToken,
+) -> Result<RunnerTask, JobsError> {
+    let settings = &config.jobs;
+    let id = settings.runner_id.clone().unwrap_or_else(runner_id);
+    tracing::info!(runner = id, concurrency = settings.concurrency, "running background jobs");
+    let options = RunnerOptions {
+        id,
+        concurrency: settings.concurrency,
+        poll: settings.poll,
+        ttl: settings.lock_ttl,
+        grace: settings.stop,
+    };
+    Ok(Runner::start(jobs, handlers, cron()?, options, stop))
+}
+
+/// Host name and process id: it tells people where to look, and fences nothing.
+fn runner_id() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    format!("{name}:{}", std::process::id())
+}
+
+/// Puts letters into the queue.
+pub(crate) struct JobLetterbox(pub(crate) Jobs);
+
+impl Letterbox for JobLetterbox {
+    fn put<'a>(&'a self, tx: &'a mut Tx, letter: SealedLetter) -> Posted<'a> {
+        Box::pin(async move {
+            let queued = async {
+                let new = NewJob::new(Kind::new(MAIL)?, json!({ "sealed": letter.0 }));
+                self.0.enqueue(tx, new).await
+            };
+            match queued.await {
+                Ok(_) => Ok(true),
+                Err(JobsError::Store(error)) => Err(AccountsError::from(error)),
+                Err(error) => {
+                    tracing::error!(%error, "a mail could not be queued");
+                    Ok(false)
+                }
+            }
+        })
+    }
+}
+
+struct SendMail {
+    kind: Kind,
+    mailer: Mailer,
+    pepper: Pepper,
+}
+
+impl Handler for SendMail {
+    fn kind(&self) -> Kind {
+        self.kind.clone()
+    }
+
+    fn run<'a>(
+        &'a self,
+        job: &'a Claimed,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<(), JobError>> {
+        Box::pin(async move {
+            let sealed = job.payload.get("sealed").and_then(serde_json::Value::as_str);
+            let letter = SealedLetter(sealed.unwrap_or_default().to_owned());
+            let sent = deliver(&self.mailer, &self.pepper, &letter, job.id, job.created_at).await;
+            sent.map_err(|error| unsent(&error))
+        })
+    }
+}
+
+/// What becomes of a mail that was not sent.
+fn unsent(error: &Undelivered) -> JobError {
+    let (reason, message) = (error.reason(), error.to_string());
+    match error {
+        Undelivered::Unreadable
+        | Undelivered::Unsent(SendError::Mail(_) | SendError::Refused { .. }) => {
+            JobError::fatal(reason, message)
+        }
+        Undelivered::Unsent(SendError::Later { .. }) => JobError::retriable(reason, message),
+        Undelivered::Unsent(SendError::LeftAlone { retry_after }) => {
+            JobError::PutOff { wait: *retry_after }
+        }
+    }
+}
+
+struct CleanUp {
+    kind: Kind,
+    accounts: Accounts,
+    audit_kept: Duration,
+}
+
+impl Handler for CleanUp {
+    fn kind(&self) -> Kind {
+        self.kind.clone()
+    }
+
+    fn run<'a>(
+        &'a self,
+        _: &'a Claimed,
+        _: &'a Context,
+    ) -> BoxFuture<'a, Result<(), JobError>> {
+        Box::pin(async {
+            self.accounts.clean_up(self.audit_kept).await;
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_by_the_clock_can_be_read() {
+        assert_eq!(cron().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_mail_is_tried_again_only_where_that_may_help() {
+        let alone = SendError::LeftAlone { retry_after: Duration::from_secs(30) };
+        assert_eq!(
+            unsent(&Undelivered::Unsent(alone)),
+            JobError::PutOff { wait: Duration::from_secs(30) }
+        );
+        let never = unsent(&Undelivered::Unreadable);
+        assert!(matches!(never, JobError::Fatal { .. }), "{never}");
+    }
+
+    #[test]
+    fn a_runner_says_where_it_is() {
+        let id = runner_id();
+        assert!(id.ends_with(&format!(":{}", std::process::id())) && id.len() > 2, "{id}");
+    }
+}
