@@ -62,7 +62,8 @@ describe('the tabs of a browser', () => {
     await second.evaluate(() => {
       const shown = document.querySelector('[data-light]');
       new MutationObserver(() => {
-        void (window as unknown as { noted(kind: string): void }).noted(shown?.getAttribute('data-light') ?? '');
+        const page = window as unknown as { noted(kind: string): void };
+        page.noted(shown?.getAttribute('data-light') ?? '');
       }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-light'] });
     });
     await browser.page.close();

@@ -15,7 +15,7 @@ export type Light =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
   | { readonly kind: 'reconnecting'; readonly seconds: number }
-  | { readonly kind: 'stale'; readonly seconds: number }
+  | { readonly kind: 'stale'; readonly seconds: number; readonly since: number }
   /** Another browser of the same person is live; this one reads from time to time. */
   | { readonly kind: 'superseded'; readonly since: number };
 
@@ -43,6 +43,11 @@ export function backoff(failures: number): number {
   return Math.min(BACKOFF_FIRST_MS * 2 ** doublings, BACKOFF_LIMIT_MS);
 }
 
+/** Nothing came since then. */
+export function stale(since: number, now: number): Light {
+  return { kind: 'stale', seconds: Math.floor((now - since) / 1000), since };
+}
+
 /**
  * A wall clock is used because it goes on while a laptop sleeps; it can also be set back, and
  * then a due time that lies further off than any wait counts as reached.
@@ -56,7 +61,7 @@ export function light(connection: Connection, now: number): Light {
   const { lastSuccess, failures, nextRead } = connection;
   // Before the first data there is nothing on the screen that could be stale.
   if (lastSuccess !== null && now - lastSuccess > STALE_AFTER_MS) {
-    return { kind: 'stale', seconds: Math.floor((now - lastSuccess) / 1000) };
+    return stale(lastSuccess, now);
   }
   if (failures > 0) {
     return { kind: 'reconnecting', seconds: Math.max(Math.ceil((nextRead - now) / 1000), 0) };

@@ -22,10 +22,6 @@ class Live {
     lesser(lightOf(stream.link, this.now), light(this.#connection, this.now)),
   );
   readonly stale = $derived(this.light.kind === 'stale');
-  /** Since when what is shown is old. */
-  readonly staleSince = $derived(
-    this.light.kind === 'stale' ? this.now - this.light.seconds * 1000 : null,
-  );
   /** The time by the server's clock, so that a wrong one here does not matter. */
   readonly serverNow = $derived(
     this.system === null

@@ -33,7 +33,9 @@ class Stream {
       setInterval(() => this.#joined?.tab.tick(document.visibilityState === 'visible'), TICK_MS),
       setInterval(() => { this.#readInstead(); }, REFRESH_MS),
     ];
-    const stop = onReturn(() => this.#joined?.tab.tryNow());
+    const stop = onReturn(() => {
+      this.tryNow();
+    });
     return () => {
       for (const timer of timers) clearInterval(timer);
       stop();
@@ -55,6 +57,12 @@ class Stream {
     return this.#hearers.onReload(reload);
   }
 
+  /** Tries at once what would be tried later. */
+  tryNow(): void {
+    this.#joined?.tab.tryNow();
+  }
+
+  /** Takes the connection back from another browser. */
   takeOver(): void {
     this.#joined?.tab.takeOver();
   }

@@ -36,6 +36,11 @@ const standing = (id: string | null): Follower => ({
 
 describe('a tab that hears', () => {
   const chain = [step('a.1.0', 'a.2.0', 2), step('a.2.0', 'a.2.1', 1), step('a.2.1', 'a.3.1', 3)];
+  const otherwise = [
+    step('a.1.1', 'a.2.1', 2),
+    step('a.2.1', 'a.3.1', 3),
+    step('a.3.1', 'a.3.2', 2),
+  ];
 
   it.each<
     [string, string | null, Told, { seqs?: number[]; to?: string; reload?: string; hello?: boolean }]
@@ -43,9 +48,14 @@ describe('a tab that hears', () => {
     ['what follows', 'a.1.0', frames(...chain), { seqs: [2, 1, 3], to: 'a.3.1' }],
     ['half of what it has', 'a.2.0', frames(...chain), { seqs: [1, 3], to: 'a.3.1' }],
     ['nothing it has not', 'a.3.1', frames(...chain), { to: 'a.3.1' }],
-    ['the streams side by side in another way', 'a.2.3', frames(step('a.1.1', 'a.2.1', 2), step('a.2.1', 'a.3.1', 3), step('a.3.1', 'a.3.2', 2)), { seqs: [3], to: 'a.3.3' }],
+    ['the streams in another order', 'a.2.3', frames(...otherwise), { seqs: [3], to: 'a.3.3' }],
     ['a hole', 'a.0.0', frames(...chain), { to: 'a.0.0', hello: true }],
-    ['something for the first time', null, frames(...chain), { seqs: [2, 1, 3], to: 'a.3.1', reload: 'joined' }],
+    [
+      'something for the first time',
+      null,
+      frames(...chain),
+      { seqs: [2, 1, 3], to: 'a.3.1', reload: 'joined' },
+    ],
     ['where others stand', null, state('a.3.1'), { to: 'a.3.1', reload: 'joined' }],
     ['that nothing is known yet', null, state(null), {}],
     ['a state it knows', 'a.3.1', state('a.3.1'), { to: 'a.3.1' }],
@@ -56,7 +66,12 @@ describe('a tab that hears', () => {
     ['of another epoch', 'a.9.9', state('b.1.0'), { to: 'b.1.0', reload: 'reset' }],
     ['frames of another epoch', 'a.9.9', frames(step('b.1.0', 'b.2.0', 2)), { to: 'b.2.0', reload: 'reset' }],
     ['a reset', 'a.9.9', frames(step('a.9.9', 'b.4.0', null, true)), { to: 'b.4.0', reload: 'reset' }],
-    ['a reset to before', 'a.9.9', frames(step('a.9.9', 'a.4.0', null, true)), { to: 'a.4.0', reload: 'reset' }],
+    [
+      'a reset to before',
+      'a.9.9',
+      frames(step('a.9.9', 'a.4.0', null, true)),
+      { to: 'a.4.0', reload: 'reset' },
+    ],
     ['a start that others made', 'a.2.0', frames(step(null, 'a.3.0', null)), { to: 'a.2.0', hello: true }],
     ['a start that it knows', 'a.3.0', frames(step(null, 'a.3.0', null)), { to: 'a.3.0' }],
     ['that only the place moved', 'a.2.0', frames(step('a.2.0', 'a.7.0', null)), { to: 'a.7.0' }],

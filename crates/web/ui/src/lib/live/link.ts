@@ -1,4 +1,4 @@
-import { backoff, type Light } from '../connection';
+import { backoff, stale, type Light } from '../connection';
 
 /**
  * The one connection to the event stream, as a machine without a clock: `now` is an argument.
@@ -91,7 +91,7 @@ export function lightOf(link: Link | null, now: number): Light {
   const { phase, heardAt } = link;
   if (phase.kind === 'superseded') return { kind: 'superseded', since: phase.since };
   if (heardAt !== null && now - heardAt > SILENCE_MS) {
-    return { kind: 'stale', seconds: Math.floor((now - heardAt) / 1000) };
+    return stale(heardAt, now);
   }
   if (phase.kind === 'waiting') {
     return { kind: 'reconnecting', seconds: Math.max(Math.ceil((phase.until - now) / 1000), 0) };

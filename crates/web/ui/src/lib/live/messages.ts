@@ -31,7 +31,13 @@ export type Told =
       readonly link: Link;
       readonly position: Position | null;
     }
-  | { readonly kind: 'frames'; readonly term: string; readonly at: number; readonly frames: readonly Frame[] };
+  | {
+      readonly kind: 'frames';
+      readonly term: string;
+      /** When it came. */
+      readonly at: number;
+      readonly frames: readonly Frame[];
+    };
 
 /** What a tab tells the one that holds the connection. */
 export type Asked =

@@ -42,7 +42,7 @@ class Server {
           controller.enqueue(text.encode(piece));
         };
         write(`: hello\n\n${first}`);
-        if (from !== null) for (const entry of this.#renumbered(missed, Number(org), Number(user))) write(entry);
+        if (from !== null) this.#replay(missed, Number(org), Number(user)).forEach(write);
         this.#open.add(write);
         init.signal?.addEventListener('abort', () => {
           this.#open.delete(write);
@@ -54,7 +54,7 @@ class Server {
   }
 
   /** A replay may put the two streams side by side in another way than they came. */
-  #renumbered(missed: typeof this.log, org: number, user: number): string[] {
+  #replay(missed: typeof this.log, org: number, user: number): string[] {
     const sorted = [...missed].sort((a, b) => a.stream.localeCompare(b.stream) || a.seq - b.seq);
     return sorted.map((entry) => {
       if (entry.stream === 'org') org = entry.seq;
