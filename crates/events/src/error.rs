@@ -1,6 +1,8 @@
 //! What can go wrong with events. [`EventError`] is a mistake of whoever makes one; the rest comes
 //! from the database or from a follower's place in a stream.
 
+use std::sync::Arc;
+
 use mainstay_store::StoreError;
 
 /// An event that can't be written.
@@ -66,6 +68,9 @@ pub enum EventsError {
     /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The database, for several callers whose work was done together.
+    #[error(transparent)]
+    Together(Arc<StoreError>),
     /// Events that the follower had not read yet are no longer kept.
     #[error(
         "the follower fell behind what is kept; open the stream anew and fetch the state again"

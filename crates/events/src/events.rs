@@ -5,12 +5,22 @@ use std::time::Duration;
 
 use mainstay_base::{Clock, Rng};
 use mainstay_store::{Db, Dialect, StoreError, Tx};
-use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::doorbell::Doorbell;
-use crate::outbox::Outbox;
+use crate::ask::{Ask, Opening};
+use crate::connections::Connections;
+use crate::doorbell::{Doorbell, listener, sender};
+use crate::error::EventsError;
+use crate::feed::Feed;
+use crate::history::{self, History};
+use crate::hub::Hub;
+use crate::measure;
+use crate::outbox::{Announced, Outbox};
 use crate::record::epoch;
+use crate::retention::{self, Kept};
+use crate::sweep::Hearing;
+use crate::tools::Tools;
 
 /// How often followed streams are looked at, whatever bells were heard.
 pub const DEFAULT_SWEEP: Duration = Duration::from_secs(1);
@@ -22,7 +32,7 @@ pub const DEFAULT_KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 pub const DEFAULT_KEPT_COUNT: u64 = 1_000_000;
 
 /// What can be set.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct EventsOptions {
     /// How often followed streams are looked at, whatever bells were heard.
     pub sweep: Duration,
@@ -45,32 +55,42 @@ pub struct Events {
 }
 
 struct Shared {
-    db: Db,
+    tools: Tools,
     doorbell: Doorbell,
+    hub: Hub,
+    connections: Connections,
+    kept: Kept,
 }
 
 /// The tasks behind [`Events`]: they end with the token that was given to [`Events::start`].
 #[derive(Debug)]
 pub struct EventsTasks {
-    tasks: JoinSet<()>,
+    tasks: TaskTracker,
 }
 
 impl Events {
-    /// Starts what runs behind the streams. All of it ends with `stop`.
+    /// Starts what runs behind the streams: the shared listener and the sender of bells, the sweep,
+    /// the clean-up. All of it ends with `stop`.
     ///
     /// # Errors
     /// When the database can't be read.
     pub async fn start(
         db: Db,
-        _options: EventsOptions,
-        _clock: Arc<dyn Clock>,
+        options: EventsOptions,
+        clock: Arc<dyn Clock>,
         rng: Arc<dyn Rng>,
-        _stop: CancellationToken,
+        stop: CancellationToken,
     ) -> Result<(Self, EventsTasks), StoreError> {
-        epoch::find_or_create(&db, &*rng).await?;
+        let epoch = epoch::find_or_create(&db, &*rng).await?;
         let doorbell = Doorbell::new(db.dialect() == Dialect::Postgres);
-        let shared = Shared { db, doorbell };
-        Ok((Self { shared: Arc::new(shared) }, EventsTasks { tasks: JoinSet::new() }))
+        let tasks = TaskTracker::new();
+        let tools = Tools { db, clock, rng, tasks: tasks.clone(), stop };
+        let hub = Hub::new(tools.clone(), &epoch);
+        let connections = Connections::start(&tools, &doorbell);
+        let kept = Kept { duration: options.kept_for, count: options.kept_count };
+        let shared = Arc::new(Shared { tools, doorbell, hub, connections, kept });
+        shared.spawn(options.sweep);
+        Ok((Self { shared }, EventsTasks { tasks }))
     }
 
     /// The one way to write a state with its events. `work` changes the state and adds events; then
@@ -84,15 +104,14 @@ impl Events {
         F: AsyncFnOnce(&mut Tx, &mut Outbox) -> Result<T, E>,
         E: From<StoreError>,
     {
-        self.shared
-            .db
+        self.db()
             .write(async |tx| {
                 let mut outbox = Outbox::default();
                 let result = work(tx, &mut outbox).await?;
                 let announced = outbox.write(tx).await?;
                 if !announced.is_empty() {
-                    let doorbell = self.shared.doorbell.clone();
-                    tx.after_commit(move || doorbell.announce(announced));
+                    let shared = Arc::clone(&self.shared);
+                    tx.after_commit(move || shared.announce(announced));
                 }
                 Ok(result)
             })
@@ -105,10 +124,43 @@ impl Events {
         &self.shared.doorbell
     }
 
+    /// Who is connected now.
+    #[must_use]
+    pub fn connections(&self) -> &Connections {
+        &self.shared.connections
+    }
+
+    /// Follows the streams of `ask` from the place it names, or from now on.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub async fn open(&self, ask: &Ask) -> Result<(Opening, Feed), EventsError> {
+        Feed::open(&self.shared.hub, ask).await
+    }
+
+    /// At most `limit` (and [`crate::history::MAX_HISTORY`]) events behind the place that `ask`
+    /// names; without one, the oldest that are kept.
+    ///
+    /// # Errors
+    /// When the database can't be read, and [`EventsError::BelowFloor`] when events were removed
+    /// meanwhile.
+    pub async fn history(&self, ask: &Ask, limit: u32) -> Result<History, EventsError> {
+        history::read(&self.shared.hub, ask, limit).await
+    }
+
+    /// Removes events that are too old or too many, as happens by itself every minute, and tells how
+    /// many.
+    ///
+    /// # Errors
+    /// When the database can't be written; what was removed before stays removed.
+    pub async fn clean_up(&self) -> Result<u64, StoreError> {
+        retention::clean_up(self.db(), self.shared.kept).await
+    }
+
     /// The database.
     #[must_use]
     pub fn db(&self) -> &Db {
-        &self.shared.db
+        &self.shared.tools.db
     }
 
     /// Gives `db` a new epoch, so that every follower fetches the state anew: for a database that was
@@ -121,19 +173,40 @@ impl Events {
     }
 }
 
-impl EventsTasks {
-    /// Waits until everything has ended. Cancel the token first.
-    pub async fn finished(mut self) {
-        while let Some(ended) = self.tasks.join_next().await {
-            if let Err(error) = ended {
-                tracing::error!(%error, "a task of the event streams panicked");
+impl Shared {
+    fn spawn(&self, sweep: Duration) {
+        let (tools, hub, doorbell) = (&self.tools, &self.hub, &self.doorbell);
+        let hearing = Arc::new(Hearing::default());
+        tools.tasks.spawn(crate::sweep::run(hub.clone(), Arc::clone(&hearing), sweep));
+        tools.tasks.spawn(retention::run(tools.clone(), self.kept));
+        if tools.db.dialect() == Dialect::Postgres {
+            tools.tasks.spawn(sender::run(doorbell.clone(), tools.clone()));
+            tools.tasks.spawn(listener::run(doorbell.clone(), hub.clone(), hearing));
+        }
+    }
+
+    /// Tells of committed events: those who follow them here, then everybody who listens.
+    fn announce(&self, events: Vec<Announced>) {
+        for run in events.chunk_by(|one, other| one.stream == other.stream) {
+            if let Some(last) = run.last() {
+                measure::written(last.stream, u64::try_from(run.len()).unwrap_or(u64::MAX));
+                self.hub.rung(last.stream, last.seq);
             }
         }
+        self.doorbell.announce(events);
+    }
+}
+
+impl EventsTasks {
+    /// Waits until everything has ended. Cancel the token first.
+    pub async fn finished(self) {
+        self.tasks.close();
+        self.tasks.wait().await;
     }
 }
 
 impl std::fmt::Debug for Events {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Events").field("db", &self.shared.db).finish_non_exhaustive()
+        formatter.debug_struct("Events").field("hub", &self.shared.hub).finish_non_exhaustive()
     }
 }

@@ -4,8 +4,11 @@
 //! looks in the database, and looks there now and then anyhow.
 
 mod ears;
+pub(crate) mod listener;
 mod pending;
+pub(crate) mod sender;
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::Notify;
@@ -65,6 +68,8 @@ struct Shared {
 struct Outside {
     pending: Mutex<Pending>,
     wake: Notify,
+    /// The server process that rings our bells.
+    ringer: AtomicU32,
 }
 
 impl Doorbell {
@@ -125,5 +130,35 @@ impl Doorbell {
             add(&mut outside.pending.lock().unwrap_or_else(PoisonError::into_inner));
             outside.wake.notify_one();
         }
+    }
+
+    /// Waits for something to tell outside, and takes it.
+    async fn pending(&self) -> Pending {
+        loop {
+            if let Some(pending) = self.take_pending() {
+                return pending;
+            }
+            match &self.shared.outside {
+                Some(outside) => outside.wake.notified().await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    fn take_pending(&self) -> Option<Pending> {
+        let outside = self.shared.outside.as_ref()?;
+        let mut pending = outside.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        (!pending.is_empty()).then(|| std::mem::take(&mut *pending))
+    }
+
+    fn set_ringer(&self, process: u32) {
+        if let Some(outside) = &self.shared.outside {
+            outside.ringer.store(process, Ordering::Relaxed);
+        }
+    }
+
+    fn is_ringer(&self, process: u32) -> bool {
+        let outside = self.shared.outside.as_ref();
+        outside.is_some_and(|outside| outside.ringer.load(Ordering::Relaxed) == process)
     }
 }

@@ -1,4 +1,7 @@
 //! Everything the streams read and write, one file for each concern.
 
+pub(crate) mod connections;
 pub(crate) mod epoch;
+pub(crate) mod follow;
+pub(crate) mod retention;
 pub(crate) mod streams;

@@ -4,37 +4,39 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng};
-use mainstay_events::{Event, Events, EventsError, EventsOptions, EventsTasks, Stream};
+use mainstay_events::{
+    Ask, Delivery, Event, Events, EventsError, EventsOptions, EventsTasks, Feed, Stream,
+};
 use mainstay_store::{Db, Sql, migrate, values};
 use mainstay_testkit::TestDatabase;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 /// So long that only a bell can have told: a test that waits for it fails.
-pub const NEVER: Duration = Duration::from_hours(1);
+pub(crate) const NEVER: Duration = Duration::from_hours(1);
 /// Longer than anything takes that is to happen at all.
-pub const LONG: Duration = Duration::from_secs(60);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-pub struct Instance {
-    pub db: Db,
-    pub events: Events,
-    pub stop: CancellationToken,
+pub(crate) struct Instance {
+    pub(crate) db: Db,
+    pub(crate) events: Events,
+    pub(crate) stop: CancellationToken,
     tasks: EventsTasks,
 }
 
 impl Instance {
-    pub async fn start(database: &TestDatabase) -> Self {
+    pub(crate) async fn start(database: &TestDatabase) -> Self {
         Self::start_with(database, |_| {}).await
     }
 
-    pub async fn start_with(
+    pub(crate) async fn start_with(
         database: &TestDatabase,
         change: impl FnOnce(&mut EventsOptions),
     ) -> Self {
         Self::start_on(database.open().await, Arc::new(SystemClock::new()), change).await
     }
 
-    pub async fn start_on(
+    pub(crate) async fn start_on(
         db: Db,
         clock: Arc<dyn Clock>,
         change: impl FnOnce(&mut EventsOptions),
@@ -48,20 +50,24 @@ impl Instance {
         Self { db, events, stop, tasks }
     }
 
-    pub async fn stop(self) {
+    pub(crate) async fn stop(self) {
         self.stop.cancel();
         tokio::time::timeout(LONG, self.tasks.finished()).await.unwrap();
         self.db.close().await;
     }
 
     /// Writes one event with `number` as its field.
-    pub async fn say(&self, stream: Stream, number: i64) {
+    pub(crate) async fn say(&self, stream: Stream, number: i64) {
         say(&self.events, &[stream], number).await.unwrap();
     }
 }
 
 /// Writes one event for each of `streams`.
-pub async fn say(events: &Events, streams: &[Stream], number: i64) -> Result<(), EventsError> {
+pub(crate) async fn say(
+    events: &Events,
+    streams: &[Stream],
+    number: i64,
+) -> Result<(), EventsError> {
     events
         .write(async |_tx, outbox| {
             for stream in streams {
@@ -72,15 +78,15 @@ pub async fn say(events: &Events, streams: &[Stream], number: i64) -> Result<(),
         .await
 }
 
-pub fn numbered(number: i64) -> Event {
+pub(crate) fn numbered(number: i64) -> Event {
     event("said", &json!({ "number": number }))
 }
 
-pub fn event(kind: &str, fields: &Value) -> Event {
+pub(crate) fn event(kind: &str, fields: &Value) -> Event {
     Event::new(kind, fields.as_object().unwrap()).unwrap()
 }
 
-pub fn user() -> Id {
+pub(crate) fn user() -> Id {
     IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng)).next()
 }
 
@@ -91,7 +97,7 @@ const LOG: Sql = Sql::same(
 );
 
 /// The numbers and fields of a stream as the database holds them.
-pub async fn log(db: &Db, stream: Stream) -> Vec<(i64, Value)> {
+pub(crate) async fn log(db: &Db, stream: Stream) -> Vec<(i64, Value)> {
     let name = stream.to_string();
     let rows = db.fetch_all(&LOG, values![&name]).await.unwrap();
     let read = |row: &mainstay_store::Row| {
@@ -104,8 +110,39 @@ pub async fn log(db: &Db, stream: Stream) -> Vec<(i64, Value)> {
 const LAST: Sql = Sql::same("test.last", "SELECT last_seq FROM event_streams WHERE name = $1");
 
 /// The counter of a stream.
-pub async fn last_seq(db: &Db, stream: Stream) -> Option<i64> {
+pub(crate) async fn last_seq(db: &Db, stream: Stream) -> Option<i64> {
     let name = stream.to_string();
     let row = db.fetch_optional(&LAST, values![&name]).await.unwrap();
     row.map(|row| row.get("last_seq").unwrap())
+}
+
+/// Everything of the organisation and of `user`.
+pub(crate) fn ask(user: Option<Id>) -> Ask {
+    Ask { user, ..Ask::default() }
+}
+
+pub(crate) fn ask_after(user: Option<Id>, after: impl ToString) -> Ask {
+    Ask { after: Some(after.to_string()), ..ask(user) }
+}
+
+/// The next event, which must come.
+pub(crate) async fn next(feed: &mut Feed) -> Delivery {
+    tokio::time::timeout(LONG, feed.next()).await.expect("an event comes").unwrap()
+}
+
+/// The field `number` of an event.
+pub(crate) fn number(delivery: &Delivery) -> i64 {
+    data(delivery)["number"].as_i64().unwrap()
+}
+
+pub(crate) fn data(delivery: &Delivery) -> Value {
+    let text = std::str::from_utf8(&delivery.frame).unwrap();
+    let line = text.strip_prefix("data: ").unwrap().strip_suffix("\n\n").unwrap();
+    serde_json::from_str(line).unwrap()
+}
+
+/// Nothing is at hand and nothing comes by itself.
+pub(crate) async fn nothing_comes(feed: &mut Feed) {
+    let waited = tokio::time::timeout(Duration::from_millis(50), feed.next()).await;
+    assert!(waited.is_err(), "{waited:?}");
 }

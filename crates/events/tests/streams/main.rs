@@ -1,4 +1,8 @@
 //! The streams on both databases.
 
+mod connections;
+mod following;
 mod house;
+mod keeping;
+mod resuming;
 mod writing;

@@ -1,0 +1,136 @@
+//! Hears the bells of other instances on one connection for the whole process. It is made anew when
+//! it is lost, silent to a question, or seems deaf; then anything may have changed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_store::{Listener, Notice, StoreError};
+use serde::Deserialize;
+
+use super::pending::ANYTHING;
+use super::{Doorbell, Topic};
+use crate::backoff::Backoff;
+use crate::hub::Hub;
+use crate::measure;
+use crate::stream::Stream;
+use crate::sweep::Hearing;
+
+/// How often a sign of life is asked for.
+const PROBE_EVERY: Duration = Duration::from_secs(5);
+
+const CHANNELS: [&str; 4] = [
+    Topic::StateChanges.name(),
+    Topic::Jobs.name(),
+    Topic::Connections.name(),
+    Topic::Access.name(),
+];
+
+/// The part of a bell that is looked at; the rest is for other listeners of the database.
+#[derive(Debug, Deserialize)]
+struct Told {
+    stream: String,
+    #[serde(default)]
+    seq: i64,
+}
+
+/// Runs until the stop.
+pub(crate) async fn run(doorbell: Doorbell, hub: Hub, hearing: Arc<Hearing>) {
+    let stop = hub.tools().stop.clone();
+    let mut backoff = Backoff::new(Arc::clone(&hub.tools().rng));
+    let listening = async {
+        loop {
+            match Listener::connect(&hub.tools().db, &CHANNELS).await {
+                Ok(None) => return,
+                Ok(Some(listener)) => {
+                    backoff.reset();
+                    measure::connected(true);
+                    hearing.connected(true);
+                    told_anything(&doorbell, &hub);
+                    let why = hear(listener, &doorbell, &hub, &hearing).await;
+                    hearing.connected(false);
+                    tracing::info!(%why, "the listening connection is made anew");
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "the listening connection can't be made; trying again");
+                    measure::connected(false);
+                }
+            }
+            backoff.wait().await;
+        }
+    };
+    stop.run_until_cancelled(listening).await;
+    measure::listening(false);
+}
+
+/// Why a listening connection was given up.
+#[derive(Debug, thiserror::Error)]
+enum Why {
+    #[error(transparent)]
+    Lost(StoreError),
+    #[error("events were found that it did not tell of")]
+    Deaf,
+}
+
+async fn hear(mut listener: Listener, doorbell: &Doorbell, hub: &Hub, hearing: &Hearing) -> Why {
+    let mut probes = tokio::time::interval(PROBE_EVERY);
+    probes.reset();
+    loop {
+        tokio::select! {
+            notice = listener.next() => match notice {
+                Ok(notice) => {
+                    hearing.heard();
+                    dispatch(&notice, doorbell, hub);
+                }
+                Err(error) => return Why::Lost(error),
+            },
+            _ = probes.tick() => if let Err(error) = listener.probe().await {
+                return Why::Lost(error);
+            },
+            () = hearing.deaf() => {
+                measure::replaced();
+                return Why::Deaf;
+            }
+        }
+    }
+}
+
+fn dispatch(notice: &Notice, doorbell: &Doorbell, hub: &Hub) {
+    let Some(topic) = Topic::ALL.into_iter().find(|topic| topic.name() == notice.channel) else {
+        return;
+    };
+    measure::heard(topic);
+    if doorbell.is_ringer(notice.ringer) {
+        // It was told here before it went out.
+        return;
+    }
+    if notice.payload == ANYTHING {
+        doorbell.tell_anything_here(topic);
+        if topic == Topic::StateChanges {
+            hub.look_soon();
+        }
+    } else if topic == Topic::StateChanges {
+        dispatch_events(&notice.payload, doorbell, hub);
+    } else {
+        doorbell.tell_here(topic, &notice.payload);
+    }
+}
+
+fn dispatch_events(payload: &str, doorbell: &Doorbell, hub: &Hub) {
+    let told = serde_json::from_str::<Told>(payload).ok();
+    match told.and_then(|told| Some((Stream::parse(&told.stream)?, told.seq))) {
+        Some((stream, seq)) => {
+            hub.rung(stream, seq);
+            doorbell.tell_here(Topic::StateChanges, &stream.to_string());
+        }
+        // Whoever rang it, it can't hurt to look.
+        None => hub.look_soon(),
+    }
+}
+
+/// What was rung before the connection stood was not heard.
+fn told_anything(doorbell: &Doorbell, hub: &Hub) {
+    for topic in Topic::ALL {
+        doorbell.tell_anything_here(topic);
+    }
+    hub.look_soon();
+}

@@ -1,0 +1,120 @@
+//! What is no longer kept: by age, by count, the floor first, and followers that fall below it.
+
+use std::time::Duration;
+
+use mainstay_events::{EventsError, Opening, ResetReason, Stream};
+use mainstay_store::{Sql, values};
+use mainstay_testkit::{TestDatabase, each_database};
+
+use crate::house::{Instance, LONG, ask, ask_after, log, next, number, numbered, user};
+
+const FLOOR: Sql = Sql::same("test.floor", "SELECT floor_seq FROM event_streams WHERE name = $1");
+const AGE: Sql = Sql::same("test.age", "UPDATE events SET at = at - $1 WHERE seq <= $2");
+const RAISE: Sql = Sql::same("test.raise", "UPDATE event_streams SET floor_seq = $1");
+const AN_HOUR: i64 = 60 * 60 * 1_000;
+
+async fn write(instance: &Instance, stream: Stream, count: i64) {
+    let written: Result<(), EventsError> = instance
+        .events
+        .write(async |_tx, outbox| {
+            for number in 1..=count {
+                outbox.add(stream, numbered(number))?;
+            }
+            Ok(())
+        })
+        .await;
+    written.unwrap();
+}
+
+async fn floor(instance: &Instance, stream: Stream) -> i64 {
+    let name = stream.to_string();
+    instance.db.fetch_one(&FLOOR, values![&name]).await.unwrap().get("floor_seq").unwrap()
+}
+
+async fn kept(instance: &Instance, stream: Stream) -> Vec<i64> {
+    log(&instance.db, stream).await.into_iter().map(|(seq, _)| seq).collect()
+}
+
+each_database! {
+    async fn so_many_are_kept_of_each_stream(database: &TestDatabase) {
+        let instance = Instance::start_with(database, |options| options.kept_count = 10).await;
+        let own = Stream::User(user());
+        write(&instance, Stream::Org, 2_500).await;
+        write(&instance, own, 12).await;
+        assert_eq!(instance.events.clean_up().await.unwrap(), 2_492);
+        assert_eq!(kept(&instance, Stream::Org).await, (2_491..=2_500).collect::<Vec<_>>());
+        assert_eq!(kept(&instance, own).await, (3..=12).collect::<Vec<_>>());
+        assert_eq!(floor(&instance, Stream::Org).await, 2_490);
+        assert_eq!(instance.events.clean_up().await.unwrap(), 0);
+        instance.stop().await;
+    }
+
+    async fn old_ones_go_and_young_ones_stay(database: &TestDatabase) {
+        let instance = Instance::start_with(database, |options| {
+            options.kept_for = Duration::from_secs(60);
+        }).await;
+        write(&instance, Stream::Org, 3_000).await;
+        instance.db.write(async |tx| tx.execute(&AGE, values![AN_HOUR, 2_997]).await).await.unwrap();
+        assert_eq!(instance.events.clean_up().await.unwrap(), 2_997);
+        assert_eq!(kept(&instance, Stream::Org).await, [2_998, 2_999, 3_000]);
+        assert_eq!(floor(&instance, Stream::Org).await, 2_997);
+        instance.say(Stream::Org, 3_001).await;
+        assert_eq!(kept(&instance, Stream::Org).await.last(), Some(&3_001));
+        instance.stop().await;
+    }
+
+    async fn a_clean_up_that_was_cut_short_is_finished(database: &TestDatabase) {
+        let instance = Instance::start(database).await;
+        write(&instance, Stream::Org, 20).await;
+        instance.db.write(async |tx| tx.execute(&RAISE, values![15_i64]).await).await.unwrap();
+        assert_eq!(instance.events.clean_up().await.unwrap(), 15);
+        assert_eq!(kept(&instance, Stream::Org).await, [16, 17, 18, 19, 20]);
+        instance.stop().await;
+    }
+
+    async fn whoever_comes_back_below_the_floor_begins_anew(database: &TestDatabase) {
+        let instance = Instance::start_with(database, |options| options.kept_count = 10).await;
+        let (_, feed) = instance.events.open(&ask(None)).await.unwrap();
+        let epoch = feed.position().to_string().split('.').next().unwrap().to_owned();
+        drop(feed);
+        write(&instance, Stream::Org, 100).await;
+        instance.events.clean_up().await.unwrap();
+        for (seq, expected) in [
+            (0, Opening::Reset { reason: ResetReason::Floor }),
+            (89, Opening::Reset { reason: ResetReason::Floor }),
+            (90, Opening::Resumed),
+        ] {
+            let asked = ask_after(None, format!("{epoch}.{seq}.0"));
+            let (opening, mut feed) = instance.events.open(&asked).await.unwrap();
+            assert_eq!(opening, expected, "{seq}");
+            if opening == Opening::Resumed {
+                assert_eq!(number(&next(&mut feed).await), 91);
+            }
+        }
+        let oldest = instance.events.history(&ask(None), 1).await.unwrap();
+        assert_eq!(oldest.events[0].seq, 91);
+        instance.stop().await;
+    }
+
+    async fn a_follower_that_is_overtaken_is_told_so(database: &TestDatabase) {
+        let instance = Instance::start_with(database, |options| options.kept_count = 10).await;
+        let (_, mut slow) = instance.events.open(&ask(None)).await.unwrap();
+        let (_, mut fast) = instance.events.open(&ask(None)).await.unwrap();
+        for _ in 0..3 {
+            write(&instance, Stream::Org, 3_000).await;
+        }
+        for _ in 0..9_000 {
+            next(&mut fast).await;
+        }
+        instance.events.clean_up().await.unwrap();
+        let told = tokio::time::timeout(LONG, async {
+            loop {
+                if let Err(error) = slow.next().await {
+                    break error;
+                }
+            }
+        }).await.unwrap();
+        assert!(matches!(told, EventsError::BelowFloor), "{told:?}");
+        instance.stop().await;
+    }
+}
