@@ -20,6 +20,7 @@ it('tells a lost connection, loses its colour when stale, and comes back', async
 
   await untilText(page, '[data-light]', /stale 3\d s/);
   await untilText(page, '[data-voice]', /What you see is old/);
+  await untilText(page, '[data-summary]', /^\s*Old data since \d\d:\d\d:\d\d/);
   expect(await filter('main')).toBe('grayscale(1)');
   expect(await filter('nav')).toBe('grayscale(1)');
   expect(await filter('[data-light]')).toBe('none');

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { go } from './harness';
 import { invite, requestAccess } from './people';
+import { Queue } from './queue';
 import type { Stage } from './stage';
 
 type Open = (page: Page, stage: Stage) => Promise<void>;
@@ -49,6 +50,24 @@ export const VIEWS: Record<string, Open> = {
     await go(page, '/admin/access-requests?status=rejected');
     await page.getByText('No request is rejected now.').waitFor();
   },
+  jobs: (page) => openQueue(page, '/admin/jobs'),
+  'jobs-stuck': (page) => openQueue(page, '/admin/jobs?status=stuck'),
+  'jobs-inspector': async (page) => {
+    await openQueue(page, '/admin/jobs?status=failed');
+    await page.locator('[data-row]').press('Enter');
+    await page.waitForSelector('aside');
+  },
+  'jobs-cancel': async (page) => {
+    await openQueue(page, '/admin/jobs?status=processing');
+    await page.locator('[data-row]').first().press('Enter');
+    await page.locator('aside').getByRole('button', { name: /^Cancel/ }).click();
+    await page.waitForSelector('dialog[open]');
+  },
+  'jobs-none': async (page) => {
+    await page.unroute(/\/api\/admin\/jobs/);
+    await go(page, '/admin/jobs?status=stuck');
+    await page.getByText('No job is stuck.').waitFor();
+  },
   audit: (page) => openList(page, '/admin/audit'),
   'audit-inspector': (page) => openFirst(page, '/admin/audit'),
 };
@@ -93,6 +112,12 @@ export async function populate(stage: Stage): Promise<void> {
 async function openList(page: Page, path: string): Promise<void> {
   await go(page, path);
   await page.waitForSelector('[data-row]');
+}
+
+/** The jobs of a queue that answers in the server's place. */
+async function openQueue(page: Page, path: string): Promise<void> {
+  await new Queue().serve(page);
+  await openList(page, path);
 }
 
 async function openFirst(page: Page, path: string): Promise<void> {

@@ -35,6 +35,7 @@ const CHOICES: readonly Choice[] = [
     ['Go to Users', 'admin people roles disable', 'go-admin'],
     ['Go to Invites', 'admin links people add', 'go-invites'],
     ['Go to Access requests', 'admin approve reject', 'go-requests'],
+    ['Go to Jobs', 'admin queue background work failed stuck retry', 'go-jobs'],
     ['Go to Audit log', 'admin history who did what', 'go-audit'],
   ]),
   ...group('action', [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoff, fail, isDue, light, start, succeed } from './connection';
+import { backoff, fail, isDue, lesser, light, start, succeed, type Light } from './connection';
 
 const T0 = 1_000_000;
 
@@ -14,9 +14,9 @@ describe('the light', () => {
   });
 
   it('is stale after thirty seconds without data, failing or not', () => {
-    expect(light(succeed(T0), T0 + 30_001)).toEqual({ kind: 'stale', seconds: 30 });
+    expect(light(succeed(T0), T0 + 30_001)).toEqual({ kind: 'stale', seconds: 30, since: T0 });
     const failing = fail(fail(succeed(T0), T0 + 15_000), T0 + 41_000);
-    expect(light(failing, T0 + 42_000)).toEqual({ kind: 'stale', seconds: 42 });
+    expect(light(failing, T0 + 42_000)).toEqual({ kind: 'stale', seconds: 42, since: T0 });
   });
 
   it('counts down to the next try after a failure', () => {
@@ -51,5 +51,25 @@ describe('reading', () => {
   it('does not stand still when the clock is set back', () => {
     expect(isDue(succeed(T0), T0 - 3_600_000)).toBe(true);
     expect(light(succeed(T0), T0 - 3_600_000)).toEqual({ kind: 'live' });
+  });
+});
+
+describe('of two lights', () => {
+  const live: Light = { kind: 'live' };
+  const superseded: Light = { kind: 'superseded', since: T0 };
+  const reconnecting: Light = { kind: 'reconnecting', seconds: 3 };
+  const stale: Light = { kind: 'stale', seconds: 42, since: T0 };
+  const longer: Light = { kind: 'stale', seconds: 50, since: T0 - 8_000 };
+
+  it.each<[Light, Light, Light]>([
+    [live, { kind: 'connecting' }, { kind: 'connecting' }],
+    [live, superseded, superseded],
+    [superseded, reconnecting, reconnecting],
+    [stale, reconnecting, stale],
+    [stale, longer, longer],
+    [live, live, live],
+  ])('%o and %o, the one that promises less is shown', (one, other, shown) => {
+    expect(lesser(one, other)).toEqual(shown);
+    expect(lesser(other, one)).toEqual(shown);
   });
 });

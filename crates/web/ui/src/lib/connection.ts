@@ -1,6 +1,6 @@
 /**
- * How far what is on the screen can be trusted, as a machine without a clock: `now` is an
- * argument. Whatever feeds it (a timed read today) only says whether data came.
+ * How far what was read from time to time can be trusted, as a machine without a clock: `now` is
+ * an argument. What comes by itself has a machine of its own (`live/link.ts`).
  */
 export interface Connection {
   /** When data last came, or null before the first time. */
@@ -15,7 +15,9 @@ export type Light =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
   | { readonly kind: 'reconnecting'; readonly seconds: number }
-  | { readonly kind: 'stale'; readonly seconds: number };
+  | { readonly kind: 'stale'; readonly seconds: number; readonly since: number }
+  /** Another browser of the same person is live; this one reads from time to time. */
+  | { readonly kind: 'superseded'; readonly since: number };
 
 export const READ_INTERVAL_MS = 15_000;
 export const STALE_AFTER_MS = 30_000;
@@ -41,6 +43,11 @@ export function backoff(failures: number): number {
   return Math.min(BACKOFF_FIRST_MS * 2 ** doublings, BACKOFF_LIMIT_MS);
 }
 
+/** Nothing came since then. */
+export function stale(since: number, now: number): Light {
+  return { kind: 'stale', seconds: Math.floor((now - since) / 1000), since };
+}
+
 /**
  * A wall clock is used because it goes on while a laptop sleeps; it can also be set back, and
  * then a due time that lies further off than any wait counts as reached.
@@ -54,10 +61,25 @@ export function light(connection: Connection, now: number): Light {
   const { lastSuccess, failures, nextRead } = connection;
   // Before the first data there is nothing on the screen that could be stale.
   if (lastSuccess !== null && now - lastSuccess > STALE_AFTER_MS) {
-    return { kind: 'stale', seconds: Math.floor((now - lastSuccess) / 1000) };
+    return stale(lastSuccess, now);
   }
   if (failures > 0) {
     return { kind: 'reconnecting', seconds: Math.max(Math.ceil((nextRead - now) / 1000), 0) };
   }
   return { kind: lastSuccess === null ? 'connecting' : 'live' };
+}
+
+const BY_TRUST: readonly Light['kind'][] = [
+  'live',
+  'connecting',
+  'superseded',
+  'reconnecting',
+  'stale',
+];
+
+/** Of two lights the one that promises less; of two equal ones the one that is worse for longer. */
+export function lesser(one: Light, other: Light): Light {
+  const difference = BY_TRUST.indexOf(one.kind) - BY_TRUST.indexOf(other.kind);
+  if (difference !== 0) return difference > 0 ? one : other;
+  return 'seconds' in one && 'seconds' in other && other.seconds > one.seconds ? other : one;
 }

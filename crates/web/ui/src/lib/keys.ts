@@ -11,6 +11,7 @@ export type Command =
   | 'go-system'
   | 'go-account'
   | 'go-admin'
+  | 'go-jobs'
   | 'create'
   | 'theme'
   | 'density';
@@ -30,6 +31,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: 'go-system', keys: ['g', 's'], says: 'Go to System' },
   { command: 'go-account', keys: ['g', 'a'], says: 'Go to Account' },
   { command: 'go-admin', keys: ['g', 'u'], says: 'Go to Users', admin: true },
+  { command: 'go-jobs', keys: ['g', 'j'], says: 'Go to Jobs', admin: true },
   { command: 'filter', keys: ['/'], says: 'Filter the list' },
   { command: 'previous', keys: ['['], says: 'Previous row' },
   { command: 'next', keys: [']'], says: 'Next row' },

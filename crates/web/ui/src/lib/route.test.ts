@@ -15,6 +15,7 @@ describe('route', () => {
     ['/admin/users', 'users'],
     ['/admin/invites/', 'invites'],
     ['/admin/access-requests', 'requests'],
+    ['/admin/jobs', 'jobs'],
     ['/admin/audit', 'audit'],
     ['/admin/secrets', 'missing'],
     ['/login', 'login'],
@@ -33,6 +34,7 @@ describe('route', () => {
       { ...at('system'), row: 'database' },
       { ...at('system'), filter: 'data', row: 'data base', inspector: true },
       { ...at('requests', { status: 'new' }), filter: 'ana', row: '7', inspector: true },
+      at('jobs', { status: 'failed', kind: 'mail.send' }),
       at('audit', { action: 'user.update', actor: 'ana+1@example.com', target: 'a b' }),
     ];
     for (const state of states) {
@@ -63,7 +65,7 @@ describe('route', () => {
   it('knows which pages need no session and which need an admin', () => {
     const all = Object.keys(PATHS) as Place[];
     expect(all.filter(isPublic)).toEqual(['login', 'setup', 'invite', 'request-access']);
-    expect(all.filter(isAdmin)).toEqual(['users', 'invites', 'requests', 'audit']);
+    expect(all.filter(isAdmin)).toEqual(['users', 'invites', 'requests', 'jobs', 'audit']);
     expect(isPublic('missing')).toBe(false);
   });
 

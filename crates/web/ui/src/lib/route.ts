@@ -12,11 +12,11 @@ export interface Route {
 }
 
 export type PublicPage = 'login' | 'setup' | 'invite' | 'request-access';
-export type AdminPage = 'users' | 'invites' | 'requests' | 'audit';
+export type AdminPage = 'users' | 'invites' | 'requests' | 'jobs' | 'audit';
 export type Page = 'now' | 'system' | 'account' | AdminPage | PublicPage | 'missing';
 export type Place = Exclude<Page, 'missing'>;
 export type Where = Readonly<Partial<Record<Parameter, string>>>;
-type Parameter = 'status' | 'action' | 'actor' | 'target';
+type Parameter = 'status' | 'kind' | 'action' | 'actor' | 'target';
 
 export const PATHS: Record<Place, string> = {
   now: '/',
@@ -25,6 +25,7 @@ export const PATHS: Record<Place, string> = {
   users: '/admin/users',
   invites: '/admin/invites',
   requests: '/admin/access-requests',
+  jobs: '/admin/jobs',
   audit: '/admin/audit',
   login: '/login',
   setup: '/setup',
@@ -39,6 +40,7 @@ export const TITLES: Record<Page, string> = {
   users: 'Users',
   invites: 'Invites',
   requests: 'Access requests',
+  jobs: 'Jobs',
   audit: 'Audit log',
   login: 'Sign in',
   setup: 'First account',
@@ -47,12 +49,13 @@ export const TITLES: Record<Page, string> = {
   missing: 'Not found',
 };
 
-export const ADMIN_PAGES: readonly AdminPage[] = ['users', 'invites', 'requests', 'audit'];
+export const ADMIN_PAGES: readonly AdminPage[] = ['users', 'invites', 'requests', 'jobs', 'audit'];
 const PUBLIC_PAGES: readonly PublicPage[] = ['login', 'setup', 'invite', 'request-access'];
 
 /** What each page may ask the server for. */
 const PARAMETERS: Partial<Record<Page, readonly Parameter[]>> = {
   requests: ['status'],
+  jobs: ['status', 'kind'],
   audit: ['action', 'actor', 'target'],
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, ago, counted, grouped, latency, moment, skew, span, until } from './time';
+import { absolute, ago, counted, grouped, latency, moment, sinceTime, skew, span, until } from './time';
 
 const plain = (text: string | null) => text?.replace(/[\u00a0\u202f]/g, ' ') ?? null;
 
@@ -106,5 +106,16 @@ describe('skew', () => {
   it('says which clock is ahead', () => {
     expect(plain(skew(10_000, 13_500))).toBe('3 s ahead of the server');
     expect(plain(skew(100_000, 10_000))).toBe('1 min behind the server');
+  });
+});
+
+describe('since when something lasts', () => {
+  const then = Date.parse('2026-11-15T21:00:05.000Z');
+
+  it.each([
+    [3_600_000, '21:00:05'],
+    [3 * 3_600_000, '15 Nov 2026, 21:00'],
+  ])('%i ms later it is %s', (after, text) => {
+    expect(sinceTime(then, then + after, 'UTC')).toBe(text);
   });
 });

@@ -60,6 +60,14 @@ export function moment(iso: string, zone?: string): string {
   }).format(time);
 }
 
+/** Since when something lasts: the time of day, with its day where that is another one. */
+export function sinceTime(then: number, now: number, zone?: string): string {
+  const timeZone = zone === undefined ? {} : { timeZone: zone };
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', ...timeZone });
+  if (day.format(then) !== day.format(now)) return moment(new Date(then).toISOString(), zone);
+  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...timeZone }).format(then);
+}
+
 /** Digits in groups of three, by a thin space that does not break: 1 204. */
 export function grouped(value: number): string {
   return Math.trunc(value)

@@ -8,6 +8,7 @@ import { readAgain } from './refresh';
 import { router } from './router.svelte';
 import { session } from './session.svelte';
 import { shell } from './shell.svelte';
+import { stream } from './stream.svelte';
 import { voice } from './voice.svelte';
 
 const ACTIONS: Record<Action, () => void> = {
@@ -47,6 +48,9 @@ const ACTIONS: Record<Action, () => void> = {
   'go-admin': () => {
     router.go('users');
   },
+  'go-jobs': () => {
+    router.go('jobs');
+  },
   'go-invites': () => {
     router.go('invites');
   },
@@ -76,6 +80,7 @@ const ACTIONS: Record<Action, () => void> = {
   'copy-link': () => void copyLink(),
   'read-now': () => {
     void live.read();
+    stream.tryNow();
     readAgain();
   },
   'sign-out': () => void session.signOut(),

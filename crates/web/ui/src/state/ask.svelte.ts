@@ -8,6 +8,8 @@ export interface Question {
   readonly text: string;
   /** What the button that says yes says. */
   readonly action: string;
+  /** What the other one says, where "Cancel" could be taken for the deed itself. */
+  readonly otherwise?: string;
   readonly danger?: boolean;
   /** What has to be chosen beside the yes. */
   readonly choice?: {

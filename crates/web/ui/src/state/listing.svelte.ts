@@ -20,9 +20,10 @@ export class Listing<Item extends { readonly id: string }> {
     this.#ask = ask;
   }
 
-  run(): () => void {
+  /** Reads it until the returned function is called. */
+  run(every?: number): () => void {
     void this.read();
-    return keepFresh(() => void this.read());
+    return keepFresh(() => void this.read(), every);
   }
 
   /** Forgets what it holds: another list is wanted. */

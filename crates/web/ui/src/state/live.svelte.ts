@@ -1,12 +1,14 @@
 import { readSystem, type Failure } from '../lib/api/client';
-import { fail, isDue, light, start, succeed, type Connection } from '../lib/connection';
+import { fail, isDue, lesser, light, start, succeed, type Connection } from '../lib/connection';
+import { lightOf } from '../lib/live/link';
 import { changes, type System } from '../lib/status';
 import { onReturn } from './refresh';
+import { stream } from './stream.svelte';
 import { voice } from './voice.svelte';
 
 const TICK_MS = 1_000;
 
-/** What the server last said, how old that is, and the reads that keep it fresh. */
+/** What the server last said about itself, and how far what is shown can be trusted. */
 class Live {
   system = $state.raw<System | null>(null);
   failure = $state.raw<Failure | null>(null);
@@ -15,7 +17,10 @@ class Live {
   /** The browser's time when the server wrote its own: half way between question and answer. */
   readAt = $state(0);
   #connection = $state.raw<Connection>(start(Date.now()));
-  readonly light = $derived(light(this.#connection, this.now));
+  /** As good as the worse of both: what comes by itself, and what is read from time to time. */
+  readonly light = $derived(
+    lesser(lightOf(stream.link, this.now), light(this.#connection, this.now)),
+  );
   readonly stale = $derived(this.light.kind === 'stale');
   /** The time by the server's clock, so that a wrong one here does not matter. */
   readonly serverNow = $derived(

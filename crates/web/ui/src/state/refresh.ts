@@ -4,11 +4,11 @@ export const REFRESH_MS = 15_000;
 const readers = new Set<() => void>();
 
 /** Reads again whenever somebody comes back to the page, and from time to time. */
-export function keepFresh(read: () => void): () => void {
+export function keepFresh(read: () => void, every = REFRESH_MS): () => void {
   const seen = () => {
     if (document.visibilityState === 'visible') read();
   };
-  const timer = setInterval(seen, REFRESH_MS);
+  const timer = setInterval(seen, every);
   const stop = onReturn(seen);
   readers.add(read);
   return () => {
@@ -18,7 +18,7 @@ export function keepFresh(read: () => void): () => void {
   };
 }
 
-/** Reads everything on the page again, because a person asked for it. */
+/** Reads everything on the page again: a person asked for it, or nobody knows what was missed. */
 export function readAgain(): void {
   for (const read of readers) read();
 }

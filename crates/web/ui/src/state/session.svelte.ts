@@ -15,11 +15,13 @@ class Session {
   failure = $state.raw<Failure | null>(null);
   readonly admin = $derived(this.me?.user.role === 'admin');
   #reading = false;
+  #signingOut = false;
   #leaving = false;
 
   run(): () => void {
     whenSignedOut(() => {
-      this.#leave(loginAddress(location.pathname, location.search));
+      // Whoever signs out here goes where they meant to, whoever tells it first.
+      if (!this.#signingOut) this.#leave(loginAddress(location.pathname, location.search));
     });
     void this.read();
     const stopTrying = keepFresh(() => {
@@ -39,12 +41,16 @@ class Session {
     this.#reading = false;
     this.failure = answer.ok ? null : answer.failure;
     if (!answer.ok) return;
+    // Somebody else signed in in another tab: nothing of the first one's may stay.
+    if (this.me !== null && this.me.user.id !== answer.value.user.id) location.reload();
     this.me = answer.value;
     remember(SIGNED_IN, 'yes');
   }
 
   async signOut(): Promise<void> {
+    this.#signingOut = true;
     const answer = await logOut();
+    this.#signingOut = false;
     if (answer.ok) this.#leave(PATHS.login);
     else voice.show(answer.failure.title);
   }

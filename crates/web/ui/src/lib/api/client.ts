@@ -64,6 +64,11 @@ export function whenSignedOut(handler: () => void): void {
   signedOut = handler;
 }
 
+/** Told by whatever hears it elsewhere than in an answer. */
+export function noteSignedOut(): void {
+  signedOut();
+}
+
 type Reading<Value> = (body: Body | null) => { readonly value: Value } | Failure;
 
 async function ask<Value>(

@@ -1,0 +1,97 @@
+import {
+  createServer,
+  request,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const STREAM = '/api/events';
+
+/** A stream of events that a browser asked for. */
+export interface Followed {
+  readonly connection: string;
+  readonly resumedFrom: string | null;
+  readonly answer: ServerResponse;
+}
+
+/**
+ * Stands between a browser and the server, sees every request for the event stream, those of a
+ * worker included, and can break it. A browser may know it by any name.
+ */
+export class Relay {
+  readonly #server: HttpServer;
+  /** Every stream that was ever asked for. */
+  readonly streams: Followed[] = [];
+  /** What is answered with 404, as if it were gone. */
+  missing: RegExp | null = null;
+  #target = new URL('http://127.0.0.1');
+
+  constructor() {
+    this.#server = createServer((asked, answer) => {
+      this.#pass(asked, answer);
+    });
+  }
+
+  async start(target: string): Promise<void> {
+    this.#target = new URL(target);
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+  }
+
+  /** Its address under a name that leads to this machine. */
+  origin(name = '127.0.0.1'): string {
+    return `http://${name}:${String((this.#server.address() as AddressInfo).port)}`;
+  }
+
+  get open(): readonly Followed[] {
+    return this.streams.filter(({ answer }) => !answer.closed);
+  }
+
+  /** Breaks every stream that is open, as a network does. */
+  cut(): void {
+    for (const { answer } of this.open) answer.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #pass(asked: IncomingMessage, answer: ServerResponse): void {
+    const path = asked.url ?? '';
+    if (this.missing?.test(path) === true) {
+      answer.writeHead(404).end();
+      return;
+    }
+    if (path.startsWith(STREAM)) this.streams.push(followed(asked, answer));
+    const { hostname, port } = this.#target;
+    const headers = this.#asTarget(asked.headers);
+    const onward = request({ hostname, port, path, method: asked.method, headers }, (got) => {
+      answer.writeHead(got.statusCode ?? 502, got.headers);
+      answer.flushHeaders();
+      got.pipe(answer);
+      got.on('error', () => answer.destroy());
+    });
+    onward.on('error', () => answer.destroy());
+    answer.on('close', () => onward.destroy());
+    asked.pipe(onward);
+  }
+
+  /** The server knows itself only by its own name. */
+  #asTarget(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+    const named = { ...headers, host: this.#target.host };
+    return headers.origin === undefined ? named : { ...named, origin: this.#target.origin };
+  }
+}
+
+function followed({ url, headers }: IncomingMessage, answer: ServerResponse): Followed {
+  const { searchParams } = new URL(url ?? '', 'http://relay');
+  const resumedFrom = headers['last-event-id'];
+  return {
+    connection: searchParams.get('connection') ?? '',
+    resumedFrom: typeof resumedFrom === 'string' ? resumedFrom : null,
+    answer,
+  };
+}

@@ -1,0 +1,104 @@
+import { backoff, stale, type Light } from '../connection';
+
+/**
+ * The one connection to the event stream, as a machine without a clock: `now` is an argument.
+ * Every tab is told its state, so times are those of the wall clock that all of them share.
+ */
+export interface Link {
+  readonly phase: Phase;
+  /** When anything last came over it, a sign of life included. */
+  readonly heardAt: number | null;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** After how long the server wants to be asked again. */
+  readonly retry: number | null;
+}
+
+export type Phase =
+  | { readonly kind: 'connecting'; readonly since: number }
+  | { readonly kind: 'open' }
+  /** Broken; the next try is due then. */
+  | { readonly kind: 'waiting'; readonly until: number }
+  /** Another browser of the same person has it; only a click takes it back. */
+  | { readonly kind: 'superseded'; readonly since: number }
+  | { readonly kind: 'signed-out' };
+
+/** The server gives a sign of life every 30 s. What is silent for longer is dead, or as good as. */
+export const SILENCE_MS = 40_000;
+/** A server that names a longer wait than this is asked again after this. */
+export const RETRY_LIMIT_MS = 60_000;
+/** As long as this, a tab may take to go on with what another one left. */
+export const HANDOVER_MS = 2_000;
+/** Those who lost it together do not come back together. */
+export const JITTER = 0.25;
+
+export function begin(now: number): Link {
+  return { phase: { kind: 'connecting', since: now }, heardAt: null, failures: 0, retry: null };
+}
+
+/** Asks again, keeping what is known about how long nothing was heard. */
+export function connect(link: Link, now: number): Link {
+  return { ...link, phase: { kind: 'connecting', since: now } };
+}
+
+export function opened(link: Link, now: number): Link {
+  return { ...link, phase: { kind: 'open' }, heardAt: now, failures: 0 };
+}
+
+export function heard(link: Link, now: number): Link {
+  return { ...link, heardAt: now };
+}
+
+export function told(link: Link, retry: number): Link {
+  return { ...link, retry: Math.min(retry, RETRY_LIMIT_MS) };
+}
+
+/** It broke, or could not be made. `floor` is a wait that the server asked for in its refusal. */
+export function lost(link: Link, now: number, chance: number, floor = 0): Link {
+  const failures = link.failures + 1;
+  // What the server said about coming again holds for the first try after it.
+  const base = failures === 1 && link.retry !== null ? link.retry : backoff(failures);
+  const wait = Math.max(base * (1 + JITTER * chance), Math.min(floor, RETRY_LIMIT_MS));
+  return { ...link, failures, retry: null, phase: { kind: 'waiting', until: now + wait } };
+}
+
+export function superseded(link: Link, now: number): Link {
+  // From now on what is shown is read from time to time, so nothing ages by silence.
+  return { ...link, failures: 0, heardAt: null, phase: { kind: 'superseded', since: now } };
+}
+
+export function signedOut(link: Link): Link {
+  return { ...link, phase: { kind: 'signed-out' } };
+}
+
+/** The wait is over. One that lies further off than any wait belongs to a clock that was set back. */
+export function isDue({ phase }: Link, now: number): boolean {
+  if (phase.kind !== 'waiting') return false;
+  const wait = phase.until - now;
+  return wait <= 0 || wait > RETRY_LIMIT_MS * (1 + JITTER);
+}
+
+/** Nothing came for so long that the other end must be gone, although nobody said so. */
+export function isSilent({ phase, heardAt }: Link, now: number): boolean {
+  if (phase.kind === 'connecting') return Math.abs(now - phase.since) > SILENCE_MS;
+  if (phase.kind !== 'open') return false;
+  return heardAt !== null && Math.abs(now - heardAt) > SILENCE_MS;
+}
+
+/** What the light says; null is before anything is known. */
+export function lightOf(link: Link | null, now: number): Light {
+  if (link === null) return { kind: 'connecting' };
+  const { phase, heardAt } = link;
+  if (phase.kind === 'superseded') return { kind: 'superseded', since: phase.since };
+  if (heardAt !== null && now - heardAt > SILENCE_MS) {
+    return stale(heardAt, now);
+  }
+  if (phase.kind === 'waiting') {
+    return { kind: 'reconnecting', seconds: Math.max(Math.ceil((phase.until - now) / 1000), 0) };
+  }
+  if (phase.kind !== 'connecting') return { kind: 'live' };
+  if (link.failures === 0 && heardAt === null) return { kind: 'connecting' };
+  // Passing the connection on is no loss, as long as it takes no longer than a blink.
+  const passedOn = link.failures === 0 && now - phase.since < HANDOVER_MS;
+  return passedOn ? { kind: 'live' } : { kind: 'reconnecting', seconds: 0 };
+}

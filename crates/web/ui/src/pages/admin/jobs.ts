@@ -1,0 +1,90 @@
+import type { Job, JobStatus } from '../../lib/api/jobs';
+import { grouped, span } from '../../lib/time';
+
+/** What the list can be narrowed to; a stuck one is also running. */
+export const JOB_VIEWS = ['queued', 'processing', 'stuck', 'failed', 'succeeded'] as const;
+export type JobView = (typeof JOB_VIEWS)[number];
+
+/** The words a person would use. */
+export const VIEW_TITLES: Record<JobView, string> = {
+  queued: 'Queued',
+  processing: 'Running',
+  stuck: 'Stuck',
+  failed: 'Failed',
+  succeeded: 'Done',
+};
+
+const STATUS_WORDS: Record<JobStatus, string> = {
+  queued: 'queued',
+  processing: 'running',
+  succeeded: 'done',
+  failed: 'failed',
+};
+
+export function statusWord({ status, stuck }: Job): string {
+  return stuck ? 'stuck' : STATUS_WORDS[status];
+}
+
+/** A word in the address that is no view narrows nothing. */
+export function viewOf(word: string | undefined): JobView | null {
+  return JOB_VIEWS.find((view) => view === word) ?? null;
+}
+
+/** What there is to say about a job in one line: how it stands, or what went wrong. */
+export function news(job: Job): string {
+  const error = [job.last_error_code, job.last_error_message].filter(Boolean).join(': ');
+  if (job.status === 'processing') return job.locked_by === null ? '' : `on ${job.locked_by}`;
+  return job.status === 'succeeded' ? '' : error;
+}
+
+/** The time that matters for a job as it stands, and what that time is. */
+export function moves(job: Job): { readonly at: string | null; readonly what: string } {
+  switch (job.status) {
+    case 'queued':
+      return { at: job.next_run_at, what: 'due' };
+    case 'processing':
+      return { at: job.heartbeat_at, what: 'heartbeat' };
+    default:
+      return { at: job.finished_at, what: 'ended' };
+  }
+}
+
+/** What a job is called where it stands alone. */
+export function jobName({ kind, subject }: Job): string {
+  return subject === null ? kind : `${kind} ${subject}`;
+}
+
+/** A count of the server's, which stops counting at a cap: "1 000+". */
+export function atMost(count: number, cap: number): string {
+  return count >= cap ? `${grouped(cap)}+` : grouped(count);
+}
+
+/** "2 of 4"; what was not tried yet has none. */
+export function attempts({ attempts, max_attempts }: Job): string {
+  return `${String(attempts)} of ${String(max_attempts)}`;
+}
+
+export function waited(seconds: number | null): string {
+  return seconds === null ? '–' : span(Math.max(seconds, 0) * 1000);
+}
+
+export function canRetry({ status, archived }: Job): boolean {
+  return status === 'failed' && !archived;
+}
+
+export function canCancel({ status }: Job): boolean {
+  return status === 'queued' || status === 'processing';
+}
+
+/** What stands where the list would. */
+export function noneText(view: JobView | null): string {
+  return view === null ? 'Nothing was queued yet.' : NONE[view];
+}
+
+const NONE: Record<JobView, string> = {
+  queued: 'No job waits.',
+  processing: 'No job runs now.',
+  stuck: 'No job is stuck.',
+  failed: 'No job has failed.',
+  succeeded: 'No job was done lately.',
+};
