@@ -38,7 +38,7 @@ pub use event::Event;
 pub use events::{Events, EventsOptions, EventsTasks};
 pub use feed::{Delivery, Feed};
 pub use history::History;
-pub use measure::{METRIC_BUCKETS, describe_metrics};
+pub use measure::{DELIVERY_LAG, METRIC_BUCKETS, describe_metrics};
 pub use outbox::Outbox;
 pub use position::{Position, PositionError};
 pub use stream::Stream;

@@ -22,7 +22,8 @@ const LISTENING: &str = "mainstay_events_listening";
 const FOLLOWERS: &str = "mainstay_events_followers";
 const DELIVERED: &str = "mainstay_events_delivered_total";
 const READS: &str = "mainstay_events_reads_total";
-const LAG: &str = "mainstay_events_delivery_lag_seconds";
+/// The histogram of lags; the recorder needs [`METRIC_BUCKETS`] for it.
+pub const DELIVERY_LAG: &str = "mainstay_events_delivery_lag_seconds";
 const CONNECTIONS: &str = "mainstay_events_connections";
 const SUPERSEDED: &str = "mainstay_events_connections_superseded_total";
 const REMOVED: &str = "mainstay_events_removed_total";
@@ -41,7 +42,7 @@ pub fn describe_metrics() {
     describe_counter!(DELIVERED, "Events given to followers, by where they came from.");
     describe_counter!(READS, "Pages of events read from the database, by who needed them.");
     describe_histogram!(
-        LAG,
+        DELIVERY_LAG,
         Unit::Seconds,
         "Time from an event's write to its arrival in the hub."
     );
@@ -108,7 +109,7 @@ pub(crate) fn read(whose: &'static str) {
 }
 
 pub(crate) fn lag(seconds: f64) {
-    histogram!(LAG).record(seconds);
+    histogram!(DELIVERY_LAG).record(seconds);
 }
 
 pub(crate) fn connections(change: f64) {

@@ -25,7 +25,6 @@ const RETRIES: &str = "mainstay_jobs_retries_total";
 const CRASHES: &str = "mainstay_jobs_crashes_total";
 const LOST: &str = "mainstay_jobs_leases_lost_total";
 const RUNNING: &str = "mainstay_jobs_running";
-const ABANDONED: &str = "mainstay_jobs_abandoned_total";
 
 /// Gives each metric its help text. Call it once, after the recorder is installed.
 pub fn describe_metrics() {
@@ -44,7 +43,6 @@ pub fn describe_metrics() {
     describe_counter!(CRASHES, "Jobs that were claimed after their runner had died, by kind.");
     describe_counter!(LOST, "Leases that a runner lost while it had the job, by kind.");
     describe_gauge!(RUNNING, "Handlers that run in this process.");
-    describe_counter!(ABANDONED, "Handlers that did not end when they were dropped, by kind.");
 }
 
 /// Writes the depth of the queue into the metrics.
@@ -107,10 +105,6 @@ pub(crate) fn ended(change: &Change) {
 
 pub(crate) fn lost(kind: &Kind) {
     counter!(LOST, "kind" => kind.as_str().to_owned()).increment(1);
-}
-
-pub(crate) fn abandoned(kind: &Kind) {
-    counter!(ABANDONED, "kind" => kind.as_str().to_owned()).increment(1);
 }
 
 pub(crate) fn running(count: usize) {

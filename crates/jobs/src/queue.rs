@@ -38,10 +38,13 @@ pub struct Claims {
 /// What a heartbeat told.
 #[derive(Debug, Default)]
 pub struct Beat {
-    /// Kept for another lease.
+    /// Still the runner's.
     pub kept: Vec<Lease>,
     /// No longer the runner's.
     pub lost: Vec<Lease>,
+    /// Still the runner's, but locked at that moment: these keep their old end until the next
+    /// heartbeat.
+    pub unmoved: Vec<Lease>,
 }
 
 impl Queue {
@@ -89,13 +92,13 @@ impl Queue {
     /// # Errors
     /// When the database fails.
     pub async fn heartbeat(&self, leases: &[Lease]) -> Result<Beat, JobsError> {
-        let mut kept = lease::heartbeat(self.jobs.book(), leases, self.ttl).await?;
-        let missing = split(leases, &kept).lost;
-        if !missing.is_empty() {
-            // One that was only locked at that moment keeps its old end until the next heartbeat.
-            kept.extend(lease::held(self.jobs.book(), &missing).await?);
+        let moved = lease::heartbeat(self.jobs.book(), leases, self.ttl).await?;
+        let Beat { kept, lost: missing, .. } = split(leases, &moved);
+        if missing.is_empty() {
+            return Ok(Beat { kept, ..Beat::default() });
         }
-        Ok(split(leases, &kept))
+        let asked = split(&missing, &lease::held(self.jobs.book(), &missing).await?);
+        Ok(Beat { kept, lost: asked.lost, unmoved: asked.kept })
     }
 
     /// Which of `leases` the runner still has.
@@ -256,5 +259,5 @@ fn changed(taken: &Taken) -> Change {
 fn split(leases: &[Lease], kept: &[i64]) -> Beat {
     let kept: std::collections::HashSet<i64> = kept.iter().copied().collect();
     let (kept, lost) = leases.iter().copied().partition(|lease| kept.contains(&lease.key));
-    Beat { kept, lost }
+    Beat { kept, lost, unmoved: Vec::new() }
 }

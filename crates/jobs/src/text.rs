@@ -68,7 +68,7 @@ fn one_line(text: &str) -> String {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.extend(word.chars().take(MAX_MESSAGE_CHARACTERS));
+        line.extend(word.chars().take(MAX_MESSAGE_CHARACTERS.saturating_add(1)));
     }
     if line.chars().nth(MAX_MESSAGE_CHARACTERS).is_none() {
         return line;

@@ -15,6 +15,9 @@ use crate::telemetry::lines;
 /// The store's timings share a prefix and buckets.
 const STORE_TIMINGS: &str = "mainstay_store_";
 
+/// The queue's timings share a prefix and buckets.
+const JOB_TIMINGS: &str = "mainstay_jobs_";
+
 const BUILD_INFO: &str = "mainstay_build_info";
 
 /// Collects what the whole process measures.
@@ -41,12 +44,22 @@ impl Recorder {
                 let mail = Matcher::Full(mail::ATTEMPT_DURATION.to_owned());
                 builder.set_buckets_for_metric(mail, mail::DURATION_BUCKETS)
             })
+            .and_then(|builder| {
+                let lag = Matcher::Full(mainstay_events::DELIVERY_LAG.to_owned());
+                builder.set_buckets_for_metric(lag, mainstay_events::METRIC_BUCKETS)
+            })
+            .and_then(|builder| {
+                let jobs = Matcher::Prefix(JOB_TIMINGS.to_owned());
+                builder.set_buckets_for_metric(jobs, mainstay_jobs::METRIC_BUCKETS)
+            })
             .and_then(PrometheusBuilder::install_recorder)
             .context("the metrics can't be recorded; start Mainstay once in a process")?;
         let process = Collector::default();
         process.describe();
         mainstay_http::measure::describe();
         mainstay_store::describe_metrics();
+        mainstay_events::describe_metrics();
+        mainstay_jobs::describe_metrics();
         mainstay_accounts::describe_metrics();
         mail::describe_metrics();
         saturation::describe();

@@ -37,7 +37,10 @@ pub(crate) struct Ending {
 }
 
 /// Opens the database, brings it up to date, and opens the rooms on it.
-pub(crate) async fn open(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<(Rooms, Ending)> {
+pub(crate) async fn open(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+) -> anyhow::Result<(Rooms, Ending)> {
     let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
     let mail = config.mail.as_ref();
     let mailer = mail.map(|mail| Mailer::new(mail, Arc::clone(&clock))).transpose()?;
@@ -65,7 +68,7 @@ pub(crate) async fn open(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Resu
     let rng = Arc::new(SystemRng);
     let jobs =
         Jobs::new(events.clone(), Arc::clone(&clock), ids.clone(), rng, JobsOptions::default());
-    let ties = tie(config, mailer.is_some(), &events, &jobs)?;
+    let ties = tie(config, mailer.is_some().then(|| Arc::clone(&clock)), &events, &jobs)?;
     let pepper = ties.pepper.clone();
     let (accounts, seen) = room::open(db.clone(), clock, ties)?;
     room::check_pepper(&accounts).await?;
@@ -92,12 +95,17 @@ impl Ending {
 
 /// What ties accounts to the queue of mail, if that is configured, and to the streams of those whose
 /// access changes.
-fn tie(config: &Config, has_mail: bool, events: &Events, jobs: &Jobs) -> anyhow::Result<Ties> {
+fn tie(
+    config: &Config,
+    clock: Option<Arc<dyn Clock>>,
+    events: &Events,
+    jobs: &Jobs,
+) -> anyhow::Result<Ties> {
     let mut ties = Ties::alone(config)?;
     let doorbell = events.doorbell().clone();
     ties.changed = Arc::new(move || doorbell.ring(Topic::Access, ""));
-    if has_mail {
-        let letterbox = Arc::new(JobLetterbox(jobs.clone()));
+    if let Some(clock) = clock {
+        let letterbox = Arc::new(JobLetterbox { jobs: jobs.clone(), clock });
         let site = config.http.public_url.as_ref().map(|url| url.as_str().to_owned());
         let (pepper, rng) = (ties.pepper.clone(), Arc::new(SystemRng));
         ties.post = Arc::new(MailPost { letterbox, pepper, rng, site });

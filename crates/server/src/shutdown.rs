@@ -19,6 +19,12 @@ pub const GRACE: Duration = Duration::from_secs(10);
 /// and the log.
 pub const DRAIN: Duration = Duration::from_secs(6);
 
+/// The longest that stopping may take where jobs get `jobs` to finish, if any are run.
+#[must_use]
+pub fn grace(jobs: Option<Duration>) -> Duration {
+    GRACE.saturating_add(jobs.unwrap_or_default())
+}
+
 /// How long a forced end waits for the line that tells of it.
 const LAST_WORD: Duration = Duration::from_millis(100);
 

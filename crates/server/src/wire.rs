@@ -9,9 +9,10 @@ use std::time::Duration;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource};
 use mainstay_http::{
-    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Probe, Site, Surface, SystemCheck,
-    SystemDatabase,
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Live, Probe, Site, Surface,
+    SystemCheck, SystemDatabase,
 };
+use mainstay_jobs::Jobs;
 use mainstay_store::{Db, Dialect, StoreError, migrate};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -33,11 +34,13 @@ pub(crate) struct Parts {
     pub(crate) recorder: Recorder,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) accounts: Accounts,
+    pub(crate) live: Live,
+    pub(crate) jobs: Jobs,
 }
 
 /// Everything that the HTTP surface answers from.
 pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
-    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts } = parts;
+    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs } = parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
         address_rate: config.http.address_rate,
@@ -63,6 +66,8 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         site: site(config),
         trusts: trusts(config),
         accounts,
+        live,
+        jobs,
         limits,
     }
 }

@@ -1,18 +1,18 @@
 //! The background work of this binary: which kinds of jobs there are, and who runs them.
 
-use std::time::Duration;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use mainstay_accounts::{Accounts, AccountsError, Pepper, Posted};
-use mainstay_base::Clock;
+use mainstay_base::{Clock, Timestamp};
 use mainstay_jobs::{
     Claimed, Context, CronJob, Handler, JobError, Jobs, JobsError, Kind, KindError, NewJob, Runner,
     RunnerOptions, RunnerTask,
 };
 use mainstay_outbound::{Mailer, SendError};
 use mainstay_store::Tx;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
@@ -78,14 +78,18 @@ fn runner_id() -> String {
 }
 
 /// Puts letters into the queue.
-pub(crate) struct JobLetterbox(pub(crate) Jobs);
+pub(crate) struct JobLetterbox {
+    pub(crate) jobs: Jobs,
+    pub(crate) clock: Arc<dyn Clock>,
+}
 
 impl Letterbox for JobLetterbox {
     fn put<'a>(&'a self, tx: &'a mut Tx, letter: SealedLetter) -> Posted<'a> {
         Box::pin(async move {
             let queued = async {
-                let new = NewJob::new(Kind::new(MAIL)?, json!({ "sealed": letter.0 }));
-                self.0.enqueue(tx, new).await
+                let written_at = self.clock.now().as_millis();
+                let payload = json!({ "sealed": letter.0, "written_at": written_at });
+                self.jobs.enqueue(tx, NewJob::new(Kind::new(MAIL)?, payload)).await
             };
             match queued.await {
                 Ok(_) => Ok(true),
@@ -110,15 +114,13 @@ impl Handler for SendMail {
         self.kind.clone()
     }
 
-    fn run<'a>(
-        &'a self,
-        job: &'a Claimed,
-        _: &'a Context,
-    ) -> BoxFuture<'a, Result<(), JobError>> {
+    fn run<'a>(&'a self, job: &'a Claimed, _: &'a Context) -> BoxFuture<'a, Result<(), JobError>> {
         Box::pin(async move {
-            let sealed = job.payload.get("sealed").and_then(serde_json::Value::as_str);
+            let sealed = job.payload.get("sealed").and_then(Value::as_str);
             let letter = SealedLetter(sealed.unwrap_or_default().to_owned());
-            let sent = deliver(&self.mailer, &self.pepper, &letter, job.id, job.created_at).await;
+            let written_at = job.payload.get("written_at").and_then(Value::as_i64);
+            let written_at = Timestamp::from_millis(written_at.unwrap_or_default());
+            let sent = deliver(&self.mailer, &self.pepper, &letter, job.id, written_at).await;
             sent.map_err(|error| unsent(&error))
         })
     }
@@ -150,11 +152,7 @@ impl Handler for CleanUp {
         self.kind.clone()
     }
 
-    fn run<'a>(
-        &'a self,
-        _: &'a Claimed,
-        _: &'a Context,
-    ) -> BoxFuture<'a, Result<(), JobError>> {
+    fn run<'a>(&'a self, _: &'a Claimed, _: &'a Context) -> BoxFuture<'a, Result<(), JobError>> {
         Box::pin(async {
             self.accounts.clean_up(self.audit_kept).await;
             Ok(())

@@ -3,6 +3,7 @@
 mod connections;
 mod following;
 mod house;
+mod instances;
 mod keeping;
 mod resuming;
 mod writing;

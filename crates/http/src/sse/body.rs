@@ -31,6 +31,8 @@ pub(crate) struct Head {
     pub(crate) membership: Membership,
     pub(crate) proof: Watch,
     pub(crate) stopping: CancellationToken,
+    /// Keeps the connection from being taken for an idle one.
+    #[expect(dead_code, reason = "it is only held")]
     pub(crate) lasting: Lasting,
     pub(crate) rng: Arc<dyn Rng>,
     pub(crate) keepalive: Duration,

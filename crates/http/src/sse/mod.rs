@@ -6,6 +6,7 @@ mod body;
 mod frame;
 mod proofs;
 
+use std::fmt;
 use std::sync::Arc;
 
 use mainstay_base::Rng;
@@ -30,6 +31,16 @@ pub struct Live {
     pub max_per_user: u32,
     /// How many one API token may hold.
     pub max_per_token: u32,
+}
+
+impl fmt::Debug for Live {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Live")
+            .field("max_per_user", &self.max_per_user)
+            .field("max_per_token", &self.max_per_token)
+            .finish_non_exhaustive()
+    }
 }
 
 /// How long a client waits before it connects again after a loss: so many milliseconds, and up to as

@@ -13,21 +13,24 @@ use axum::routing::{get, post};
 use bytes::Bytes;
 use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
-use mainstay_store::{Dialect, migrate};
+use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
+use mainstay_jobs::{Jobs, JobsOptions};
+use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 use crate::access::{Entry, public};
 use crate::client::Client;
 use crate::extract::{Json, JsonOrForm, ListQuery, Media, Page, Path, Query};
 use crate::router::{SharedState, assemble};
 use crate::{
-    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Probe, Site,
-    Surface, SystemCheck, SystemDatabase, Tls, measure, serve,
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Live, Probe,
+    Proofs, Site, Surface, SystemCheck, SystemDatabase, Tls, measure, serve,
 };
 
 /// The asset that is larger than every socket buffer.
@@ -38,6 +41,8 @@ pub(super) struct House {
     pub(super) address: SocketAddr,
     pub(super) world: Arc<World>,
     pub(super) accounts: Accounts,
+    pub(super) events: Events,
+    pub(super) jobs: Jobs,
     /// Where its own pages come from.
     pub(super) origin: String,
     _database: TestDatabase,
@@ -93,8 +98,10 @@ impl House {
         let address = listener.local_addr().unwrap();
         let world = Arc::new(World::default());
         let database = TestDatabase::new(Dialect::Sqlite).await;
-        let accounts = accounts(&database, &plan.clock).await;
-        let surface = surface(&world, &plan, &accounts);
+        let db = database.open_with(Arc::clone(&plan.clock), |_| {}).await;
+        migrate::up(&db).await.unwrap();
+        let rooms = Rooms::open(&db, &plan.clock).await;
+        let surface = surface(&world, &plan, &rooms);
         let service = assemble(surface, routes(Arc::clone(&world)), ROUTES);
         let scheme = if plan.site.https { "https" } else { "http" };
         let origin = plan.site.origin.clone();
@@ -102,7 +109,8 @@ impl House {
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
-        Self { address, world, accounts, origin, _database: database, stop, serving }
+        let Rooms { accounts, events, jobs, .. } = rooms;
+        Self { address, world, accounts, events, jobs, origin, _database: database, stop, serving }
     }
 
     pub(super) async fn close(self) -> Drained {
@@ -129,9 +137,34 @@ fn recorder() -> &'static PrometheusHandle {
     })
 }
 
-async fn accounts(database: &TestDatabase, clock: &Arc<dyn Clock>) -> Accounts {
-    let db = database.open_with(Arc::clone(clock), |_| {}).await;
-    migrate::up(&db).await.unwrap();
+/// What the surface stands on.
+struct Rooms {
+    accounts: Accounts,
+    events: Events,
+    jobs: Jobs,
+    proofs: Proofs,
+}
+
+impl Rooms {
+    /// Their tasks end with the test's runtime.
+    async fn open(db: &Db, clock: &Arc<dyn Clock>) -> Self {
+        let (options, rng) = (EventsOptions::default(), Arc::new(SystemRng));
+        let stop = CancellationToken::new();
+        let starting =
+            Events::start(db.clone(), options, Arc::clone(clock), Arc::clone(&rng) as _, stop);
+        let events = starting.await.unwrap().0;
+        let ids = IdSource::new(Arc::clone(clock), Arc::clone(&rng) as _);
+        let options = JobsOptions::default();
+        let jobs = Jobs::new(events.clone(), Arc::clone(clock), ids, rng, options);
+        let doorbell = events.doorbell().clone();
+        let accounts = accounts(db.clone(), clock, doorbell.clone());
+        let proofs = Proofs::new(accounts.clone(), Arc::clone(clock));
+        tokio::spawn(proofs.clone().run(doorbell, CancellationToken::new()));
+        Self { accounts, events, jobs, proofs }
+    }
+}
+
+fn accounts(db: Db, clock: &Arc<dyn Clock>, doorbell: Doorbell) -> Accounts {
     let options = Options {
         db,
         clock: Arc::clone(clock),
@@ -140,18 +173,27 @@ async fn accounts(database: &TestDatabase, clock: &Arc<dyn Clock>) -> Accounts {
         pepper: Pepper::new("a pepper that is long enough for this").unwrap(),
         hashing: HashingLimits { at_once: 2, waiting: 256 },
         post: Arc::new(NoPost),
-        changed: Arc::new(|| ()),
+        changed: Arc::new(move || doorbell.ring(Topic::Access, "")),
     };
     Accounts::new(options).unwrap().0
 }
 
-fn surface(world: &Arc<World>, plan: &Plan, accounts: &Accounts) -> Surface {
+fn surface(world: &Arc<World>, plan: &Plan, rooms: &Rooms) -> Surface {
     let recorder = recorder();
     let clock = Arc::clone(&plan.clock);
     Surface {
         ids: IdSource::new(Arc::clone(&clock), Arc::new(SystemRng)),
         clock,
-        accounts: accounts.clone(),
+        accounts: rooms.accounts.clone(),
+        live: Live {
+            events: rooms.events.clone(),
+            connections: rooms.events.connections().clone(),
+            proofs: rooms.proofs.clone(),
+            rng: Arc::new(SystemRng),
+            max_per_user: 1,
+            max_per_token: 5,
+        },
+        jobs: rooms.jobs.clone(),
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
         started_at: Timestamp::from_millis(1_794_776_400_007),
         probe: Arc::new(Witness(Arc::clone(world))),

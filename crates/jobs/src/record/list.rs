@@ -13,7 +13,7 @@ macro_rules! hot {
     () => {
         "SELECT id, kind, subject, status, priority, attempts, max_attempts, crashes, created_at,
            next_run_at, locked_at, locked_by, heartbeat_at, lock_ttl_seconds, last_error_code,
-           last_error_message, finished_at, 0 AS archived FROM jobs "
+           last_error_message, finished_at, CAST(0 AS BIGINT) AS archived FROM jobs "
     };
 }
 macro_rules! cold {
@@ -21,7 +21,7 @@ macro_rules! cold {
         "SELECT id, kind, subject, status, priority, attempts, max_attempts, crashes, created_at,
            next_run_at, CAST(NULL AS BIGINT) AS locked_at, CAST(NULL AS TEXT) AS locked_by,
            CAST(NULL AS BIGINT) AS heartbeat_at, CAST(NULL AS BIGINT) AS lock_ttl_seconds,
-           last_error_code, last_error_message, finished_at, 1 AS archived FROM finished_jobs "
+           last_error_code, last_error_message, finished_at, CAST(1 AS BIGINT) AS archived FROM finished_jobs "
     };
 }
 macro_rules! of_status {

@@ -29,7 +29,7 @@ macro_rules! buckets {
              SELECT b.kind, b.priority, ",
             $now,
             " AS now, j.claim_at,
-               CASE WHEN j.started = 1 OR j.crashes > 0 THEN 1 ELSE 0 END AS suspect
+               CAST(CASE WHEN j.started = 1 OR j.crashes > 0 THEN 1 ELSE 0 END AS BIGINT) AS suspect
              FROM buckets AS b JOIN jobs AS j ON j.key = (SELECT h.key FROM jobs AS h
                WHERE h.kind = b.kind AND h.priority = b.priority AND h.claim_at IS NOT NULL
                ORDER BY h.claim_at LIMIT 1)

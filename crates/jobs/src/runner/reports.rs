@@ -158,6 +158,9 @@ impl Engine {
                 if moved {
                     self.held.renew(&beat.kept, sent);
                 }
+                if !beat.unmoved.is_empty() {
+                    self.beat_again_at(self.clock.moment().plus(self.options.ttl / 12));
+                }
                 for lease in beat.lost {
                     let is_ending = |stage: &Stage| matches!(stage, Stage::Ending);
                     // One that is just being written down is told by that statement.

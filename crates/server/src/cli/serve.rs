@@ -5,23 +5,21 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use mainstay_accounts::{SeenQueue, Token};
-use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
-use mainstay_http::Tls;
-use mainstay_outbound::Mailer;
-use mainstay_store::{Db, installation, migrate};
+use mainstay_accounts::Token;
+use mainstay_base::{Clock, SystemClock, SystemRng};
+use mainstay_http::{Live, Proofs, Surface, Tls};
+use mainstay_jobs::RunnerTask;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::data::{DataFlags, Source};
 use crate::config::{Config, http, log, tls};
 use crate::exit::Exit;
-use crate::meanwhile::{self, Memory};
 use crate::metrics::Recorder;
-use crate::post::MailPost;
-use crate::room::Ties;
+use crate::rooms::{self, Rooms};
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
-use crate::{data, listen, room, runtime, shutdown};
+use crate::{data, listen, runtime, shutdown, work};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,31 +75,23 @@ pub fn run(config: &Config) -> anyhow::Result<Exit> {
 async fn serve(config: &Config) -> anyhow::Result<Exit> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let stop = CancellationToken::new();
-    shutdown::on_signals(stop.clone()).context("signals can't be listened to")?;
+    let grace = shutdown::grace(config.jobs.embedded.then_some(config.jobs.stop));
+    shutdown::on_signals(stop.clone(), grace).context("signals can't be listened to")?;
     let tls =
         config.tls.as_ref().map(|files| Tls::from_files(&files.cert, &files.key)).transpose()?;
     let listener = listen::bind(&config.http.listen).await?;
     data::prepare_folder(config)?;
     let _lock = data::lock(config)?;
     let recorder = Recorder::install()?;
-    let mail = config.mail.as_ref();
-    let mailer = mail.map(|mail| Mailer::new(mail, Arc::clone(&clock))).transpose()?;
-    let opening = open(config, clock, recorder.clone(), mailer);
+    let opening = rooms::open(config, Arc::clone(&clock));
     let Some(opened) = stop.run_until_cancelled(opening).await else {
         tracing::info!("stopped before the database was open");
         return Ok(Exit::Fine);
     };
-    let Opened { db, parts, queue, setup } = opened?;
-    let accounts = parts.accounts.clone();
-    let seeing = tokio::spawn(mainstay_accounts::engine::run(accounts, queue, stop.clone()));
-    let (accounts, kept) = (parts.accounts.clone(), config.accounts.audit_kept);
-    let cleaning = tokio::spawn(meanwhile::clean_up(accounts, kept, stop.clone()));
-    let pulse = Arc::clone(&parts.pulse);
-    let beating = tokio::spawn({
-        let stop = stop.clone();
-        async move { pulse.beat(stop, || recorder.upkeep()).await }
-    });
-    let service = mainstay_http::service(wire::surface(config, parts));
+    let (rooms, ending) = opened?;
+    let setup = rooms.accounts.setup_token().await?;
+    let (surface, tasks) = start(config, clock, recorder, rooms, &stop)?;
+    let service = mainstay_http::service(surface);
     let bound = listener.local_addr().context("the bound address can't be read")?;
     announce(config, bound, setup.as_ref());
     let drained = mainstay_http::serve(
@@ -113,69 +103,59 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     )
     .await;
     stop.cancel();
-    // A task that panicked has been logged, and there is nothing left to do for it.
-    let _ = beating.await;
-    let _ = seeing.await;
-    let _ = cleaning.await;
-    db.close().await;
+    tasks.finished().await;
+    ending.close().await;
     tracing::info!(open = drained.open, cut = drained.cut, "stopped");
     Ok(Exit::Fine)
 }
 
-/// What is there before the first request.
-struct Opened {
-    db: Db,
-    parts: Parts,
-    queue: SeenQueue,
-    /// The way to the first account, as long as there is none.
-    setup: Option<Token>,
+/// What runs beside the requests, until the stop.
+struct Tasks {
+    tasks: JoinSet<()>,
+    runner: Option<RunnerTask>,
 }
 
-/// Opens the database and brings it up to date.
-async fn open(
+impl Tasks {
+    async fn finished(mut self) {
+        // A task that panicked has been logged, and there is nothing left to do for it.
+        while self.tasks.join_next().await.is_some() {}
+        if let Some(runner) = self.runner {
+            runner.finished().await;
+        }
+    }
+}
+
+/// Starts what runs beside the requests.
+fn start(
     config: &Config,
     clock: Arc<dyn Clock>,
     recorder: Recorder,
-    mailer: Option<Mailer>,
-) -> anyhow::Result<Opened> {
-    let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
-    // It can wait for the server, or for another instance that migrates.
-    tracing::info!("opening the database");
-    let db = data::open(config, Arc::clone(&clock)).await?;
-    let moved = migrate::up(&db).await?;
-    let installation = installation::find_or_create(&db, ids.next()).await?;
-    tracing::info!(
-        database = db.dialect().name(),
-        schema_version = moved.version,
-        migrations_applied = moved.steps.len(),
-        installation = %installation.id,
-        "database open"
-    );
-    let ties = ties(config, mailer, &clock, &ids)?;
-    let (accounts, queue) = room::open(db.clone(), Arc::clone(&clock), ties)?;
-    room::check_pepper(&accounts).await?;
-    let setup = accounts.setup_token().await?;
+    rooms: Rooms,
+    stop: &CancellationToken,
+) -> anyhow::Result<(Surface, Tasks)> {
+    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen } = rooms;
+    let mut tasks = JoinSet::new();
+    tasks.spawn(mainstay_accounts::engine::run(accounts.clone(), seen, stop.clone()));
+    let proofs = Proofs::new(accounts.clone(), Arc::clone(&clock));
+    tasks.spawn(proofs.clone().run(events.doorbell().clone(), stop.clone()));
     let pulse = Pulse::new(Arc::clone(&clock));
-    let schema_version = moved.version;
-    let parts = Parts { clock, ids, db: db.clone(), schema_version, recorder, pulse, accounts };
-    Ok(Opened { db, parts, queue, setup })
-}
-
-/// What ties accounts to mail, if it is configured.
-fn ties(
-    config: &Config,
-    mailer: Option<Mailer>,
-    clock: &Arc<dyn Clock>,
-    ids: &IdSource,
-) -> anyhow::Result<Ties> {
-    let alone = Ties::alone(config)?;
-    let Some(mailer) = mailer else { return Ok(alone) };
-    let pepper = alone.pepper.clone();
-    let (clock, ids, places) = (Arc::clone(clock), ids.clone(), Memory::places());
-    let letterbox = Arc::new(Memory { mailer, pepper: pepper.clone(), clock, ids, places });
-    let site = config.http.public_url.as_ref().map(|url| url.as_str().to_owned());
-    let post = Arc::new(MailPost { letterbox, pepper, rng: Arc::new(SystemRng), site });
-    Ok(Ties { post, ..alone })
+    tasks.spawn({
+        let (pulse, recorder, stop) = (Arc::clone(&pulse), recorder.clone(), stop.clone());
+        async move { pulse.beat(stop, || recorder.upkeep()).await }
+    });
+    let embedded = config.jobs.embedded;
+    let run = || work::run(config, jobs.clone(), handlers, stop.clone());
+    let runner = embedded.then(run).transpose()?;
+    let live = Live {
+        connections: events.connections().clone(),
+        events,
+        proofs,
+        rng: Arc::new(SystemRng),
+        max_per_user: config.sse.max_per_user,
+        max_per_token: config.sse.max_per_token,
+    };
+    let parts = Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs };
+    Ok((wire::surface(config, parts), Tasks { tasks, runner }))
 }
 
 fn announce(config: &Config, bound: SocketAddr, setup: Option<&Token>) {
