@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mainstay_events::{EventsError, Opening, ResetReason, Stream};
 use mainstay_store::{Sql, values};
-use mainstay_testkit::{TestDatabase, each_database};
+use mainstay_testkit::each_database;
 
 use crate::house::{Instance, LONG, ask, ask_after, log, next, number, numbered, user};
 

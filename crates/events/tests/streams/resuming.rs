@@ -2,7 +2,7 @@
 
 use mainstay_base::SystemRng;
 use mainstay_events::{Ask, Events, EventsError, Kinds, Opening, ResetReason, Stream, Streams};
-use mainstay_testkit::{TestDatabase, each_database};
+use mainstay_testkit::each_database;
 use serde_json::json;
 
 use crate::house::{Instance, LONG, ask, ask_after, event, next, nothing_comes, number, say, user};
