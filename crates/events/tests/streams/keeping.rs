@@ -84,7 +84,7 @@ each_database! {
             (89, Opening::Reset { reason: ResetReason::Floor }),
             (90, Opening::Resumed),
         ] {
-            let asked = ask_after(None, format!("{epoch}.{seq}.0"));
+            let asked = ask_after(None, &format!("{epoch}.{seq}.0"));
             let (opening, mut feed) = instance.events.open(&asked).await.unwrap();
             assert_eq!(opening, expected, "{seq}");
             if opening == Opening::Resumed {

@@ -166,7 +166,7 @@ async fn follow(
         let after = feed.position();
         drop(feed);
         let events = &instances[turn % instances.len()];
-        let (opening, again) = events.open(&ask_after(Some(own), after)).await.unwrap();
+        let (opening, again) = events.open(&ask_after(Some(own), &after)).await.unwrap();
         assert_eq!(opening, Opening::Resumed);
         feed = again;
     }
