@@ -18,6 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-outbound", &["mainstay-base", "mainstay-breaker", "mainstay-kernel"]),
     ("mainstay-store", &["mainstay-base"]),
     ("mainstay-events", &["mainstay-base", "mainstay-store"]),
+    ("mainstay-jobs", &["mainstay-base", "mainstay-store", "mainstay-events"]),
     ("mainstay-accounts", &["mainstay-base", "mainstay-store"]),
     (
         "mainstay-http",
@@ -26,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-kernel",
             "mainstay-store",
             "mainstay-events",
+            "mainstay-jobs",
             "mainstay-accounts",
         ],
     ),
@@ -39,6 +41,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-outbound",
             "mainstay-store",
             "mainstay-events",
+            "mainstay-jobs",
             "mainstay-accounts",
             "mainstay-http",
             "mainstay-web",
