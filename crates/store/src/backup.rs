@@ -1,6 +1,7 @@
 //! Copies an SQLite database while it is served, and brings a copy back.
 //!
-//! PostgreSQL has its own tools for this (`pg_dump`, `pg_basebackup`); see the runbook.
+//! Each copy, and each restored one, gets an event epoch of its own. PostgreSQL has its own tools for
+//! copies (`pg_dump`, `pg_basebackup`); see the runbook.
 
 use std::fs::File;
 use std::io;
@@ -166,7 +167,28 @@ async fn copy_into(source: &Path, target: &Path) -> Result<(), BackupError> {
             BackupError::Damaged { path: source.to_owned(), reason }
         }
         other => other.into(),
-    })
+    })?;
+    renew_epoch(target).await
+}
+
+/// From here on the copy numbers its own events, so nobody may take them for the original's.
+async fn renew_epoch(copy: &Path) -> Result<(), BackupError> {
+    let mut connection = sqlite::connect_to_write(copy).await?;
+    let renewed = async {
+        // A schema from before the event streams has none.
+        let row = sqlx::query("SELECT count(*) FROM sqlite_schema WHERE name = 'event_epoch'")
+            .fetch_one(&mut connection)
+            .await?;
+        if row.try_get::<i64, _>(0)? > 0 {
+            sqlx::query("UPDATE event_epoch SET epoch = lower(hex(randomblob(8)))")
+                .execute(&mut connection)
+                .await?;
+        }
+        Ok(())
+    }
+    .await;
+    close(connection).await;
+    renewed.map_err(|error| sqlite::unopened(copy, &error).into())
 }
 
 /// The schema version of a sound copy.

@@ -5,7 +5,7 @@ use mainstay_base::Timestamp;
 use mainstay_conformance_tests::{INSERT, count, create, insert};
 use mainstay_store::backup::{BackupError, backup, restore};
 use mainstay_store::lock::DatabaseLock;
-use mainstay_store::{Dialect, StoreError, values};
+use mainstay_store::{Dialect, Sql, StoreError, values};
 use mainstay_testkit::TestDatabase;
 
 const NOW: Timestamp = Timestamp::from_millis(1_794_776_400_007);
@@ -73,6 +73,38 @@ async fn a_restore_brings_back_the_state_and_keeps_what_it_replaced() {
     let other = TestDatabase::new(Dialect::Sqlite).await;
     restore(&aside, other.path(), NOW).await.unwrap();
     assert_eq!(count(&other.open().await).await.unwrap(), 4, "what was replaced is whole");
+}
+
+const SET_EPOCH: Sql =
+    Sql::same("test.set_epoch", "INSERT INTO event_epoch (singleton, epoch) VALUES (1, 'first')");
+const EPOCH: Sql = Sql::same("test.epoch", "SELECT epoch FROM event_epoch");
+
+async fn epoch(database: &TestDatabase) -> String {
+    database.open().await.fetch_one(&EPOCH, &[]).await.unwrap().get("epoch").unwrap()
+}
+
+/// A cursor into the events of one copy must mean nothing in another.
+#[tokio::test]
+async fn every_copy_and_every_restored_one_has_an_event_epoch_of_its_own() {
+    let database = database_with(1).await;
+    let db = database.open().await;
+    db.write(async |tx| tx.execute(&SET_EPOCH, &[]).await).await.unwrap();
+    db.close().await;
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    backup(database.path(), &copy).await.unwrap();
+    assert_eq!(epoch(&database).await, "first", "the original goes on");
+    let mut seen = std::collections::BTreeSet::from(["first".to_owned()]);
+    for _ in 0..2 {
+        let restored = TestDatabase::new(Dialect::Sqlite).await;
+        restore(&copy, restored.path(), NOW).await.unwrap();
+        assert!(seen.insert(epoch(&restored).await), "{seen:?}");
+    }
+    let served = TestDatabase::new(Dialect::Sqlite).await;
+    std::fs::copy(&copy, served.path()).unwrap();
+    assert!(seen.insert(epoch(&served).await), "a copy that is served as it is: {seen:?}");
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
 }
 
 #[tokio::test]
@@ -212,7 +244,7 @@ async fn a_backup_is_private() {
 
 #[tokio::test]
 async fn a_backup_that_is_newer_than_the_binary_is_refused() {
-    const FUTURE: mainstay_store::Sql = mainstay_store::Sql::same(
+    const FUTURE: Sql = Sql::same(
         "test.future",
         "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (9999, 'future', 'x', 0)",
     );

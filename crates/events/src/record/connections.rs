@@ -109,6 +109,11 @@ const LOOK: Sql = Sql::pair(
      AND number IN (SELECT one::bigint FROM json_array_elements_text($1::json) AS one)",
 );
 
+const HELD: Sql = Sql::same(
+    "connections.held",
+    "SELECT number FROM event_connections WHERE instance = $1 AND superseded_at IS NULL",
+);
+
 const BEAT: Sql = Sql::same(
     "connections.beat",
     "INSERT INTO event_instances (id, seen_at) VALUES ($1, $2)
@@ -197,6 +202,12 @@ pub(crate) async fn look(
         Ok((row.get("number")?, superseded.is_some()))
     };
     rows.iter().map(read).collect()
+}
+
+/// The live connections of `instance`.
+pub(crate) async fn held(db: &Db, instance: Id) -> Result<Vec<i64>, StoreError> {
+    let rows = db.fetch_all(&HELD, values![instance]).await?;
+    rows.iter().map(|row| row.get("number")).collect()
 }
 
 /// Shows that the instance lives.

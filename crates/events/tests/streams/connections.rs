@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainstay_base::Id;
 use mainstay_events::{Ending, Entered, Events, Membership, Owner};
 use mainstay_store::{Db, Sql, values};
-use mainstay_testkit::{TestDatabase, drop_at_await, each_database};
+use mainstay_testkit::{drop_at_await, each_database};
 
 use crate::house::{Instance, LONG, user};
 
