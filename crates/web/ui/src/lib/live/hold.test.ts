@@ -105,6 +105,18 @@ describe('the holder of the connection', () => {
     expect(phases().at(-1)).toBe('waiting');
   });
 
+  it('drops what was on its way when it cut, and asks for it again', async () => {
+    await hold();
+    await write('event: snapshot\ndata: {"position":"a.1.0"}\n\n');
+    world.time += SILENCE_MS + 1;
+    world.last.write(event('a.2.0'));
+    holder.tick();
+    await talk();
+    expect(frames().map(({ to }) => to.org)).toEqual([1]);
+    await ask({ kind: 'try' });
+    expect(world.last.resumedFrom).toBe('a.1.0');
+  });
+
   it('keeps one alive that only gives signs of life', async () => {
     await hold();
     for (let turn = 0; turn < 5; turn += 1) {
