@@ -3,18 +3,13 @@
 use std::process::Command;
 
 use anyhow::Context as _;
-
-use crate::cluster::Cluster;
+use mainstay_benches::cluster::Cluster;
 
 const PACKAGE: &str = "graphile-worker@0.18";
 const SCRIPT: &str = include_str!("graphile.mjs");
 
 /// Prints the figures of the peer.
-pub(crate) async fn run(
-    cluster: &Cluster,
-    jobs: usize,
-    concurrency: &[u32],
-) -> anyhow::Result<()> {
+pub(crate) async fn run(cluster: &Cluster, jobs: usize, concurrency: &[u32]) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("package.json"), r#"{"type":"module","private":true}"#)?;
     std::fs::write(folder.path().join("bench.mjs"), SCRIPT)?;

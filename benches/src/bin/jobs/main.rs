@@ -2,10 +2,10 @@
 //! runner, enqueueing, and how long until an enqueued job is picked up; graphile-worker beside it.
 #![expect(clippy::disallowed_methods, reason = "a bench measures the real clock")]
 
-mod cluster;
 mod graphile;
 mod ours;
 
+use mainstay_benches::cluster::Cluster;
 use mainstay_benches::figure::{median, print};
 
 /// Jobs of one try.
@@ -17,7 +17,7 @@ const CONCURRENCY: [u32; 3] = [1, 10, 24];
 
 #[tokio::main(flavor = "multi_thread", worker_threads = 2)]
 async fn main() -> anyhow::Result<()> {
-    let cluster = cluster::Cluster::start()?;
+    let cluster = Cluster::start()?;
     for concurrency in CONCURRENCY {
         let mut tries = Vec::new();
         for _ in 0..TRIES {

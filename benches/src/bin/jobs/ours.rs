@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use mainstay_base::{Clock, IdSource, Secret, SystemClock, SystemRng};
+use mainstay_benches::cluster::Cluster;
 use mainstay_benches::cpu::process_time;
 use mainstay_events::{Events, EventsOptions};
 use mainstay_jobs::{
@@ -19,7 +20,6 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::JOBS;
-use crate::cluster::Cluster;
 
 /// Jobs that are enqueued together.
 const TOGETHER: usize = 1_000;
@@ -126,8 +126,7 @@ pub(crate) async fn pick_up(cluster: &Cluster, elsewhere: bool) -> anyhow::Resul
     let handler = Arc::new(Trivial { all: 1, ..Trivial::default() });
     let handlers = vec![Arc::clone(&handler) as Arc<dyn Handler>];
     let options = RunnerOptions::new("bench");
-    let runner =
-        Runner::start(house.jobs.clone(), handlers, vec![], options, house.stop.clone());
+    let runner = Runner::start(house.jobs.clone(), handlers, vec![], options, house.stop.clone());
     tokio::time::sleep(Duration::from_millis(500)).await;
     let mut times = Vec::new();
     for _ in 0..PICKED_UP {

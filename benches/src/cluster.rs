@@ -7,20 +7,28 @@ use anyhow::Context as _;
 use mainstay_store::testing;
 
 /// Ends with this value.
-pub(crate) struct Cluster {
+#[derive(Debug)]
+pub struct Cluster {
     url: String,
     made: AtomicU32,
 }
 
 impl Cluster {
-    pub(crate) fn start() -> anyhow::Result<Self> {
+    /// Starts it by `scripts/postgres`.
+    ///
+    /// # Errors
+    /// When it can't be started.
+    pub fn start() -> anyhow::Result<Self> {
         let output = script("start")?;
         let url = output.split('\'').nth(1).context("scripts/postgres gave no address")?;
         Ok(Self { url: url.to_owned(), made: AtomicU32::new(0) })
     }
 
     /// The address of a clean database.
-    pub(crate) async fn database(&self) -> anyhow::Result<String> {
+    ///
+    /// # Errors
+    /// When none can be made.
+    pub async fn database(&self) -> anyhow::Result<String> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         Ok(testing::create_database(&self.url, &format!("bench_{number}")).await?)
     }
