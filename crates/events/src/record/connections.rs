@@ -30,13 +30,14 @@ pub(crate) struct Member {
     pub(crate) number: i64,
 }
 
-/// One owner at a time, on whatever instance, and the owners in one order.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(hash) FROM (
+/// One owner at a time, on whatever instance, and the owners in one order. Only for PostgreSQL.
+const LOCK_OWNERS: Sql = Sql::same(
+    "connections.lock",
+    "SELECT pg_advisory_xact_lock(hash) FROM (
        SELECT DISTINCT hashtextextended(one->>0, 0) AS hash
        FROM json_array_elements($1::json) AS one ORDER BY hash
-     ) AS owners";
-
-const LOCK_OWNERS: Sql = Sql::pair("connections.lock", "SELECT $1 AS owners", LOCK);
+     ) AS owners",
+);
 
 const SUPERSEDED: Sql = Sql::pair(
     "connections.superseded",
