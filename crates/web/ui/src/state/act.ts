@@ -2,7 +2,6 @@ import { tick } from 'svelte';
 import { copy } from '../lib/clipboard';
 import type { Action } from '../lib/commands';
 import { neighbour } from '../lib/filter';
-import { live } from './live.svelte';
 import { preferences } from './preferences.svelte';
 import { readAgain } from './refresh';
 import { router } from './router.svelte';
@@ -79,7 +78,6 @@ const ACTIONS: Record<Action, () => void> = {
   },
   'copy-link': () => void copyLink(),
   'read-now': () => {
-    void live.read();
     stream.tryNow();
     readAgain();
   },

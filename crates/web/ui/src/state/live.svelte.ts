@@ -2,7 +2,7 @@ import { readSystem, type Failure } from '../lib/api/client';
 import { fail, isDue, lesser, light, start, succeed, type Connection } from '../lib/connection';
 import { lightOf } from '../lib/live/link';
 import { changes, type System } from '../lib/status';
-import { onReturn } from './refresh';
+import { onReadAgain, onReturn } from './refresh';
 import { stream } from './stream.svelte';
 import { voice } from './voice.svelte';
 
@@ -33,11 +33,12 @@ class Live {
     const timer = setInterval(() => {
       this.#tick();
     }, TICK_MS);
-    const stop = onReturn(() => void this.read());
+    const read = () => void this.read();
+    const stops = [onReturn(read), onReadAgain(read)];
     this.#tick();
     return () => {
       clearInterval(timer);
-      stop();
+      for (const stop of stops) stop();
     };
   }
 

@@ -10,12 +10,18 @@ export function keepFresh(read: () => void, every = REFRESH_MS): () => void {
   };
   const timer = setInterval(seen, every);
   const stop = onReturn(seen);
-  readers.add(read);
+  const forget = onReadAgain(read);
   return () => {
     clearInterval(timer);
     stop();
-    readers.delete(read);
+    forget();
   };
+}
+
+/** Is called whenever everything on the page is read again, until the returned function is called. */
+export function onReadAgain(read: () => void): () => void {
+  readers.add(read);
+  return () => readers.delete(read);
 }
 
 /** Reads everything on the page again: a person asked for it, or nobody knows what was missed. */
