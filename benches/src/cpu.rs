@@ -1,4 +1,4 @@
-//! The CPU time of one thread: what others do on the same cores is not in it.
+//! The CPU time of one thread or of the process: what others do on the same cores is not in it.
 
 use std::time::Duration;
 
@@ -8,6 +8,13 @@ use rustix::time::{ClockId, clock_gettime};
 #[must_use]
 pub fn thread_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// The CPU time that all threads of this process have used so far.
+#[must_use]
+pub fn process_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }
 

@@ -1,8 +1,11 @@
-//! What the benches share: [`figure`](mod@figure)s to print, [`cpu`] time, a [`process`] to watch, [`load`] to
-//! put on it.
+//! What the benches share: [`figure`](mod@figure)s to print, [`cpu`] time, a [`process`] to watch, a [`cluster`] of
+//! PostgreSQL, [`load`] to
+//! put on it, an [`exchange`](mod@exchange) of one request.
 #![expect(clippy::disallowed_methods, reason = "a bench measures the real clock")]
 
+pub mod cluster;
 pub mod cpu;
+pub mod exchange;
 pub mod figure;
 pub mod load;
 pub mod process;

@@ -2,10 +2,15 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::Context as _;
+
+/// How often and how long a silent server is waited for.
+const LOOKS: u32 = 100;
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A server that is ended with this value.
 #[derive(Debug)]
@@ -31,6 +36,22 @@ impl Server {
         // Whoever writes into a full pipe waits: what it still says is read and thrown away.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         Ok(Self { child, address })
+    }
+
+    /// Starts `command`, which says nothing, and waits until `address` takes connections.
+    ///
+    /// # Errors
+    /// When it does not start or never takes one.
+    pub fn start_at(command: &mut Command, address: String) -> anyhow::Result<Self> {
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let server = Self { child, address };
+        for _ in 0..LOOKS {
+            if TcpStream::connect(&server.address).is_ok() {
+                return Ok(server);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        anyhow::bail!("nobody takes connections at {}", server.address)
     }
 
     /// The CPU time of all its threads so far.

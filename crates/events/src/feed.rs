@@ -73,7 +73,7 @@ impl Feed {
             };
             let cursors: Vec<_> =
                 [follow(ask.org()), follow(ask.own())].into_iter().flatten().collect();
-            let Some(counters) = hub.counters(&ask.counted()).await? else { continue };
+            let Some(counters) = hub.counters(ask.counted()).await? else { continue };
             return Ok(Self::begin(hub, ask, cursors, &counters));
         }
     }

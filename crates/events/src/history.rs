@@ -42,7 +42,7 @@ struct Part {
 /// Reads what comes behind the place of `ask`; without one, the oldest events that are kept.
 pub(crate) async fn read(hub: &Hub, ask: &Ask, limit: u32) -> Result<History, EventsError> {
     let counters = loop {
-        if let Some(counters) = hub.counters(&ask.counted()).await? {
+        if let Some(counters) = hub.counters(ask.counted()).await? {
             break counters;
         }
     };

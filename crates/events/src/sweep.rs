@@ -11,6 +11,7 @@ use tokio::time::MissedTickBehavior;
 use crate::hub::Hub;
 use crate::measure;
 use crate::record::follow;
+use crate::tools::within_limit;
 
 /// Looks in a row with lost bells, none heard between them, after which the listener counts as deaf.
 const DEAF_AFTER: u32 = 3;
@@ -83,7 +84,7 @@ async fn look(hub: &Hub, hearing: &Hearing, is_regular: bool) {
     }
     let is_bell_due = is_regular && hearing.is_connected.load(Ordering::Relaxed);
     for streams in hub.followed().chunks(LOOK_TOGETHER) {
-        match follow::counters(&hub.tools().db, streams).await {
+        match within_limit(follow::counters(&hub.tools().db, streams)).await {
             Ok(counters) => hub.found(streams, &counters, is_bell_due),
             Err(error) => {
                 tracing::debug!(%error, "the followed streams can't be looked at; trying again");

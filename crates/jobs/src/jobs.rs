@@ -160,12 +160,7 @@ impl Jobs {
     /// # Errors
     /// [`JobsError::NotFound`], [`JobsError::NotFailed`], [`JobsError::Archived`],
     /// [`JobsError::SubjectTaken`], or when its hook or the database fails.
-    pub async fn retry(
-        &self,
-        tx: &mut Tx,
-        out: &mut Outbox,
-        id: Id,
-    ) -> Result<Change, JobsError> {
+    pub async fn retry(&self, tx: &mut Tx, out: &mut Outbox, id: Id) -> Result<Change, JobsError> {
         let change = act::requeue(self.book(), tx, id).await?;
         self.tell(tx, out, &change).await?;
         self.ring_after(tx, change.kind.as_str());
@@ -177,12 +172,7 @@ impl Jobs {
     /// # Errors
     /// [`JobsError::NotFound`], [`JobsError::AlreadyFinished`], or when its hook or the database
     /// fails.
-    pub async fn cancel(
-        &self,
-        tx: &mut Tx,
-        out: &mut Outbox,
-        id: Id,
-    ) -> Result<Change, JobsError> {
+    pub async fn cancel(&self, tx: &mut Tx, out: &mut Outbox, id: Id) -> Result<Change, JobsError> {
         let change = act::cancel(self.book(), tx, id).await?;
         self.tell(tx, out, &change).await?;
         measure::ended(&change);

@@ -39,6 +39,7 @@ pub(crate) async fn open(config: &Config, clock: Arc<dyn Clock>) -> Result<Db, S
     };
     let mut options = StoreOptions::new(target, clock);
     options.connections = config.database.connections;
+    options.direct = config.database.direct_url.clone();
     Db::open(options).await
 }
 

@@ -2,7 +2,7 @@
 //! waits at each of its awaits.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -27,6 +27,8 @@ pub struct SlowProxy {
 struct Pace {
     delay: Duration,
     frozen: AtomicBool,
+    /// Chunks of the server that are yet to be lost.
+    swallowed: AtomicUsize,
 }
 
 impl Pace {
@@ -38,6 +40,13 @@ impl Pace {
     }
 }
 
+impl Pace {
+    fn swallows(&self) -> bool {
+        let one_less = |left: usize| left.checked_sub(1);
+        self.swallowed.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok()
+    }
+}
+
 impl SlowProxy {
     /// Stands in front of `server` (`host:port`).
     ///
@@ -46,7 +55,11 @@ impl SlowProxy {
     pub async fn before(server: String, delay: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("a bound address").to_string();
-        let pace = Arc::new(Pace { delay, frozen: AtomicBool::new(false) });
+        let pace = Arc::new(Pace {
+            delay,
+            frozen: AtomicBool::new(false),
+            swallowed: AtomicUsize::new(0),
+        });
         let given = Arc::clone(&pace);
         let accepting = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
@@ -68,6 +81,11 @@ impl SlowProxy {
         self.pace.frozen.store(false, Ordering::SeqCst);
     }
 
+    /// Loses the next `chunks` of what the server says, on whatever connection they come.
+    pub fn swallow(&self, chunks: usize) {
+        self.pace.swallowed.store(chunks, Ordering::SeqCst);
+    }
+
     /// `host:port` of the proxy.
     #[must_use]
     pub fn address(&self) -> &str {
@@ -85,19 +103,23 @@ impl Drop for SlowProxy {
 fn pass_both_ways(client: TcpStream, server: TcpStream, pace: &Arc<Pace>) {
     let (from_client, to_client) = client.into_split();
     let (from_server, to_server) = server.into_split();
-    tokio::spawn(pass(from_client, to_server, Arc::clone(pace)));
-    tokio::spawn(pass(from_server, to_client, Arc::clone(pace)));
+    tokio::spawn(pass(from_client, to_server, Arc::clone(pace), false));
+    tokio::spawn(pass(from_server, to_client, Arc::clone(pace), true));
 }
 
 async fn pass(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
     pace: Arc<Pace>,
+    is_answer: bool,
 ) {
     let mut chunk = vec![0; CHUNK];
     while let Ok(length) = from.read(&mut chunk).await {
         let Some(bytes) = chunk.get(..length).filter(|bytes| !bytes.is_empty()) else { break };
         pace.wait().await;
+        if is_answer && pace.swallows() {
+            continue;
+        }
         if to.write_all(bytes).await.is_err() {
             break;
         }

@@ -244,7 +244,7 @@ async fn a_backup_is_private() {
 
 #[tokio::test]
 async fn a_backup_that_is_newer_than_the_binary_is_refused() {
-    const FUTURE: mainstay_store::Sql = mainstay_store::Sql::same(
+    const FUTURE: Sql = Sql::same(
         "test.future",
         "INSERT INTO schema_migrations (version, name, checksum, applied_at) VALUES (9999, 'future', 'x', 0)",
     );

@@ -6,10 +6,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use mainstay_benches::exchange::exchange;
 use mainstay_benches::figure::{median, print};
 use mainstay_benches::process::Server;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
 
 use crate::{MEGABYTE, ROUNDS, round, serve};
 
@@ -18,7 +17,6 @@ const PASSWORD: &str = "a password for the bench";
 const SIGN_INS: usize = 1000;
 /// How long all of them together may take.
 const PATIENCE: Duration = Duration::from_secs(120);
-const MAX_ANSWER: u64 = 64 * 1024;
 
 pub(crate) async fn measure(binary: &Path) -> anyhow::Result<()> {
     compare_requests(binary).await?;
@@ -126,12 +124,4 @@ async fn sign_in(
         body.len()
     );
     exchange(address, &request).await
-}
-
-async fn exchange(address: &str, request: &str) -> anyhow::Result<String> {
-    let mut stream = TcpStream::connect(address).await?;
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = Vec::new();
-    stream.take(MAX_ANSWER).read_to_end(&mut answer).await?;
-    Ok(String::from_utf8(answer)?)
 }

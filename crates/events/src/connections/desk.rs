@@ -1,5 +1,6 @@
 //! The one task that enters and frees connections, and looks after those of this instance.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::doorbell::{Doorbell, Heard, Topic};
 use crate::error::EventsError;
 use crate::measure;
 use crate::record::connections;
-use crate::tools::Tools;
+use crate::tools::{Tools, within_limit};
 
 /// Connections that one transaction enters.
 const TOGETHER: usize = 512;
@@ -124,9 +125,8 @@ impl Desk {
         let beats = self.beaten.is_none_or(|beaten| now.since(beaten) >= BEAT_EVERY);
         let mut tries = 1;
         let outcome = loop {
-            let written =
-                batch::write(&self.tools.db, self.instance, requests, leaving, beats).await;
-            match written {
+            let writing = batch::write(&self.tools.db, self.instance, requests, leaving, beats);
+            match within_limit(writing).await {
                 Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
                 other => break other?,
             }
@@ -174,7 +174,7 @@ impl Desk {
             Heard::Anything => self.members.numbers(None),
         };
         for asked in numbers.chunks(LOOK_TOGETHER) {
-            match connections::look(&self.tools.db, self.instance, asked).await {
+            match within_limit(connections::look(&self.tools.db, self.instance, asked)).await {
                 Ok(found) => self.members.apply(asked, &found),
                 Err(error) => {
                     tracing::debug!(%error, "connections can't be looked at; trying again");
@@ -186,12 +186,19 @@ impl Desk {
 
     async fn look_at_all(&mut self) {
         self.look(Heard::Anything).await;
-        if !self.members.is_empty() {
-            let now = self.tools.clock.moment();
-            let is_due = self.beaten.is_none_or(|beaten| now.since(beaten) >= BEAT_EVERY);
-            if is_due && let Err(error) = self.try_write(&[], &[]).await {
-                tracing::debug!(%error, "the instance can't show that it lives; trying again");
-            }
+        let now = self.tools.clock.moment();
+        let is_due = self.beaten.is_some_and(|beaten| now.since(beaten) >= BEAT_EVERY);
+        if is_due && let Err(error) = self.beat().await {
+            tracing::debug!(%error, "the instance can't show that it lives; trying again");
         }
+    }
+
+    /// Shows that the instance lives, and frees rows that it holds for nobody: of an entry whose
+    /// commit was not heard of.
+    async fn beat(&mut self) -> Result<(), StoreError> {
+        let held = within_limit(connections::held(&self.tools.db, self.instance)).await?;
+        let live: HashSet<i64> = self.members.numbers(None).into_iter().collect();
+        let lost: Vec<_> = held.into_iter().filter(|number| !live.contains(number)).collect();
+        self.try_write(&[], &lost).await.map(drop)
     }
 }

@@ -96,10 +96,6 @@ impl Members {
         wanted.map(|(number, _)| *number).collect()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.state().live.is_empty()
-    }
-
     /// The rows to free.
     pub(super) fn take_leaving(&self) -> Vec<i64> {
         std::mem::take(&mut self.state().leaving)

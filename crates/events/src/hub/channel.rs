@@ -124,7 +124,8 @@ impl Channel {
         let mut state = self.state();
         if seq > state.known {
             state.known = seq;
-            state.unrung = is_bell_due.then_some(seq);
+            // Before a follower has begun, what was written earlier is new to the channel alone.
+            state.unrung = (is_bell_due && state.ring.is_some()).then_some(seq);
         }
         self.must_be_read(&mut state)
     }

@@ -2,6 +2,7 @@
 //! framed events that all its followers share. Whoever writes never waits for whoever reads.
 
 mod channel;
+mod counting;
 mod reader;
 mod ring;
 
@@ -15,11 +16,13 @@ use tokio::sync::{Notify, Semaphore, watch};
 pub(crate) use channel::{Channel, End, Tip};
 pub(crate) use ring::Lookup;
 
+use crate::error::EventsError;
 use crate::frame::Frame;
 use crate::measure;
 use crate::record::follow::{self, Counters, PageSize};
 use crate::stream::Stream;
-use crate::tools::Tools;
+use crate::tools::{Tools, within_limit};
+use counting::Counting;
 
 /// Followers that read the database at once; the others wait in line, so that thousands who come
 /// back together leave connections for everybody else.
@@ -36,6 +39,7 @@ pub(crate) struct Hub {
 
 struct Shared {
     tools: Tools,
+    counting: Counting,
     state: Mutex<State>,
     /// The turns of followers that read for themselves.
     reading: Semaphore,
@@ -68,7 +72,8 @@ impl Hub {
         let reading = Semaphore::new(FOLLOWERS_READING);
         let reading_on = Semaphore::new(STREAMS_READING);
         let (state, look) = (Mutex::new(state), Notify::new());
-        Self { shared: Arc::new(Shared { tools, state, reading, reading_on, look }) }
+        let counting = Counting::start(&tools);
+        Self { shared: Arc::new(Shared { tools, counting, state, reading, reading_on, look }) }
     }
 
     pub(crate) fn tools(&self) -> &Tools {
@@ -108,12 +113,9 @@ impl Hub {
     /// new epoch: every follower so far has ended, and must begin anew.
     pub(crate) async fn counters(
         &self,
-        streams: &[Stream],
-    ) -> Result<Option<Counters>, StoreError> {
-        let counters = {
-            let _turn = self.shared.reading.acquire().await.map_err(|_| StoreError::Closed)?;
-            follow::counters(&self.shared.tools.db, streams).await?
-        };
+        streams: Vec<Stream>,
+    ) -> Result<Option<Arc<Counters>>, EventsError> {
+        let counters = self.shared.counting.counters(streams).await?;
         Ok(self.is_of_epoch(&counters.epoch).then_some(counters))
     }
 
@@ -126,7 +128,7 @@ impl Hub {
     ) -> Result<Vec<Frame>, StoreError> {
         let _turn = self.shared.reading.acquire().await.map_err(|_| StoreError::Closed)?;
         measure::read("follower");
-        follow::page(&self.shared.tools.db, stream, after, size).await
+        within_limit(follow::page(&self.shared.tools.db, stream, after, size)).await
     }
 
     /// The next page of a followed stream, for everybody.
@@ -134,7 +136,7 @@ impl Hub {
         let _turn = self.shared.reading_on.acquire().await.map_err(|_| StoreError::Closed)?;
         measure::read("hub");
         let db = &self.shared.tools.db;
-        follow::page(db, channel.stream(), after, channel.page_size()).await
+        within_limit(follow::page(db, channel.stream(), after, channel.page_size())).await
     }
 
     /// The streams that are followed now.

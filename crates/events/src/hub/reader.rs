@@ -12,7 +12,12 @@ pub(super) async fn run(hub: Hub, channel: Arc<Channel>) {
     let mut backoff = Backoff::new(Arc::clone(&hub.tools().rng));
     let mut watched = channel.watch();
     while let Some(reading) = channel.reading() {
-        match hub.read_on(&channel, reading.after).await {
+        let page = tokio::select! {
+            page = hub.read_on(&channel, reading.after) => page,
+            // A stop does not wait for a database that hangs.
+            _ = watched.wait_for(|tip| tip.end.is_some()) => return,
+        };
+        match page {
             Ok(page) => {
                 backoff.reset();
                 if let Some(written) = channel.push(reading, page) {

@@ -30,13 +30,14 @@ pub(crate) struct Member {
     pub(crate) number: i64,
 }
 
-/// One owner at a time, on whatever instance, and the owners in one order.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(hash) FROM (
+/// One owner at a time, on whatever instance, and the owners in one order. Only for PostgreSQL.
+const LOCK_OWNERS: Sql = Sql::same(
+    "connections.lock",
+    "SELECT pg_advisory_xact_lock(hash) FROM (
        SELECT DISTINCT hashtextextended(one->>0, 0) AS hash
        FROM json_array_elements($1::json) AS one ORDER BY hash
-     ) AS owners";
-
-const LOCK_OWNERS: Sql = Sql::pair("connections.lock", "SELECT $1 AS owners", LOCK);
+     ) AS owners",
+);
 
 const SUPERSEDED: Sql = Sql::pair(
     "connections.superseded",
@@ -107,6 +108,11 @@ const LOOK: Sql = Sql::pair(
      WHERE instance = $2 AND number IN (SELECT value FROM json_each($1))",
     "SELECT number, superseded_at FROM event_connections WHERE instance = $2
      AND number IN (SELECT one::bigint FROM json_array_elements_text($1::json) AS one)",
+);
+
+const HELD: Sql = Sql::same(
+    "connections.held",
+    "SELECT number FROM event_connections WHERE instance = $1 AND superseded_at IS NULL",
 );
 
 const BEAT: Sql = Sql::same(
@@ -197,6 +203,12 @@ pub(crate) async fn look(
         Ok((row.get("number")?, superseded.is_some()))
     };
     rows.iter().map(read).collect()
+}
+
+/// The live connections of `instance`.
+pub(crate) async fn held(db: &Db, instance: Id) -> Result<Vec<i64>, StoreError> {
+    let rows = db.fetch_all(&HELD, values![instance]).await?;
+    rows.iter().map(|row| row.get("number")).collect()
 }
 
 /// Shows that the instance lives.

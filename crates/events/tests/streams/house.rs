@@ -121,7 +121,7 @@ pub(crate) fn ask(user: Option<Id>) -> Ask {
     Ask { user, ..Ask::default() }
 }
 
-pub(crate) fn ask_after(user: Option<Id>, after: impl ToString) -> Ask {
+pub(crate) fn ask_after(user: Option<Id>, after: &impl ToString) -> Ask {
     Ask { after: Some(after.to_string()), ..ask(user) }
 }
 

@@ -193,7 +193,7 @@ async fn a_listener_that_hears_is_not_replaced_and_loses_nothing() {
     let _guard = metrics::set_default_local_recorder(&recorder);
     let database = TestDatabase::new(Dialect::Postgres).await;
     let there = never_sweeping(&database).await;
-    let here = Instance::start_with(&database, |options| options.sweep = SHORT).await;
+    let here = Instance::start_with(&database, |options| options.sweep = 6 * SHORT).await;
     all_listen(&here.db, 2).await;
     let (_, mut feed) = here.events.open(&ask(None)).await.unwrap();
     for expected in 0..50 {

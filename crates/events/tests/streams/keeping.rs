@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mainstay_events::{EventsError, Opening, ResetReason, Stream};
 use mainstay_store::{Sql, values};
-use mainstay_testkit::{TestDatabase, each_database};
+use mainstay_testkit::each_database;
 
 use crate::house::{Instance, LONG, ask, ask_after, log, next, number, numbered, user};
 
@@ -84,7 +84,7 @@ each_database! {
             (89, Opening::Reset { reason: ResetReason::Floor }),
             (90, Opening::Resumed),
         ] {
-            let asked = ask_after(None, format!("{epoch}.{seq}.0"));
+            let asked = ask_after(None, &format!("{epoch}.{seq}.0"));
             let (opening, mut feed) = instance.events.open(&asked).await.unwrap();
             assert_eq!(opening, expected, "{seq}");
             if opening == Opening::Resumed {

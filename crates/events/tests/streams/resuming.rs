@@ -2,17 +2,17 @@
 
 use mainstay_base::SystemRng;
 use mainstay_events::{Ask, Events, EventsError, Kinds, Opening, ResetReason, Stream, Streams};
-use mainstay_testkit::{TestDatabase, each_database};
+use mainstay_testkit::each_database;
 use serde_json::json;
 
 use crate::house::{Instance, LONG, ask, ask_after, event, next, nothing_comes, number, say, user};
 
-fn epoch_of(position: impl ToString) -> String {
+fn epoch_of(position: &impl ToString) -> String {
     position.to_string().split('.').next().unwrap().to_owned()
 }
 
 async fn reset_reason(instance: &Instance, after: &str) -> String {
-    let (opening, feed) = instance.events.open(&ask_after(None, after)).await.unwrap();
+    let (opening, feed) = instance.events.open(&ask_after(None, &after)).await.unwrap();
     let (_, fresh) = instance.events.open(&ask(None)).await.unwrap();
     match opening {
         Opening::Reset { reason } => {
@@ -58,7 +58,7 @@ each_database! {
         let instance = Instance::start(database).await;
         instance.say(Stream::Org, 1).await;
         let (_, feed) = instance.events.open(&ask(None)).await.unwrap();
-        let epoch = epoch_of(feed.position());
+        let epoch = epoch_of(&feed.position());
         for (after, reason) in [
             ("".to_owned(), "garbage"),
             ("nonsense".to_owned(), "garbage"),
@@ -79,16 +79,16 @@ each_database! {
         let instance = Instance::start(database).await;
         let own = user();
         let (_, feed) = instance.events.open(&ask(Some(own))).await.unwrap();
-        let epoch = epoch_of(feed.position());
+        let epoch = epoch_of(&feed.position());
         let only_org = |after| Ask {
             streams: Streams { org: true, user: false },
-            ..ask_after(Some(own), after)
+            ..ask_after(Some(own), &after)
         };
         let (opening, feed) =
             instance.events.open(&only_org(format!("{epoch}.0.77"))).await.unwrap();
         assert_eq!(opening, Opening::Resumed);
         assert_eq!(feed.position().to_string(), format!("{epoch}.0.77"));
-        let both = ask_after(Some(own), format!("{epoch}.0.77"));
+        let both = ask_after(Some(own), &format!("{epoch}.0.77"));
         let (opening, _) = instance.events.open(&both).await.unwrap();
         assert_eq!(opening, Opening::Reset { reason: ResetReason::Future });
         instance.stop().await;
@@ -106,7 +106,7 @@ each_database! {
         assert!(matches!(ended, Err(EventsError::EpochChanged)), "{ended:?}");
         assert_eq!(reset_reason(&instance, &old).await, "epoch");
         let (_, mut feed) = instance.events.open(&ask(None)).await.unwrap();
-        assert_eq!(epoch_of(feed.position()), epoch);
+        assert_eq!(epoch_of(&feed.position()), epoch);
         instance.say(Stream::Org, 2).await;
         assert_eq!(number(&next(&mut feed).await), 2);
         instance.stop().await;
@@ -157,7 +157,7 @@ each_database! {
         let history = instance.events.history(&rare, 20).await.unwrap();
         assert_eq!(history.events.iter().map(number).collect::<Vec<_>>(), [90]);
         assert!(!history.has_more);
-        let wrong = instance.events.history(&ask_after(None, "x"), 20).await.unwrap();
+        let wrong = instance.events.history(&ask_after(None, &"x"), 20).await.unwrap();
         assert_eq!(wrong.opening, Opening::Reset { reason: ResetReason::Garbage });
         assert!(wrong.events.is_empty());
         instance.stop().await;

@@ -11,15 +11,14 @@ use crate::error::JobsError;
 use crate::model::Kind;
 
 macro_rules! buckets {
-    ($kinds:literal, $now:literal) => {
+    ($kinds:literal, $now:literal, $first:literal) => {
         concat!(
             "WITH RECURSIVE buckets (kind, priority) AS (
                SELECT k.kind, (SELECT min(j.priority) FROM jobs AS j
                  WHERE j.kind = k.kind AND j.claim_at IS NOT NULL)
                FROM ",
             $kinds,
-            "
-               WHERE NOT EXISTS (SELECT 1 FROM job_kinds AS p
+            "  WHERE NOT EXISTS (SELECT 1 FROM job_kinds AS p
                  WHERE p.kind = k.kind AND p.paused_at IS NOT NULL)
                UNION ALL
                SELECT b.kind, (SELECT min(j.priority) FROM jobs AS j
@@ -28,22 +27,31 @@ macro_rules! buckets {
              )
              SELECT b.kind, b.priority, ",
             $now,
-            " AS now, j.claim_at,
-               CAST(CASE WHEN j.started = 1 OR j.crashes > 0 THEN 1 ELSE 0 END AS BIGINT) AS suspect
-             FROM buckets AS b JOIN jobs AS j ON j.key = (SELECT h.key FROM jobs AS h
-               WHERE h.kind = b.kind AND h.priority = b.priority AND h.claim_at IS NOT NULL
-               ORDER BY h.claim_at LIMIT 1)
-             WHERE b.priority IS NOT NULL"
+            "  AS now, j.claim_at, CAST(CASE WHEN j.started = 1 OR j.crashes > 0 THEN 1 ELSE 0 END
+                 AS BIGINT) AS suspect
+             FROM buckets AS b ",
+            $first,
+            " WHERE b.priority IS NOT NULL"
         )
     };
 }
 
+// LATERAL, where there is one: a join would make PostgreSQL read the whole table.
 const LOOK: Sql = Sql::pair(
     "jobs.look",
-    buckets!("(SELECT value AS kind FROM json_each($2)) AS k", "$1"),
+    buckets!(
+        "(SELECT value AS kind FROM json_each($2)) AS k",
+        "$1",
+        "JOIN jobs AS j ON j.key = (SELECT h.key FROM jobs AS h
+           WHERE h.kind = b.kind AND h.priority = b.priority AND h.claim_at IS NOT NULL
+           ORDER BY h.claim_at LIMIT 1)"
+    ),
     buckets!(
         "unnest($2::text[]) AS k (kind)",
-        "(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $1)"
+        "(SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $1)",
+        "CROSS JOIN LATERAL (SELECT h.claim_at, h.started, h.crashes FROM jobs AS h
+           WHERE h.kind = b.kind AND h.priority = b.priority AND h.claim_at IS NOT NULL
+           ORDER BY h.claim_at LIMIT 1) AS j"
     ),
 );
 

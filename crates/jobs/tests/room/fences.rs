@@ -94,3 +94,27 @@ each_database! {
         beating.await.unwrap();
     }
 }
+
+/// SQLite's time is the machine's, and somebody sets it: jobs may be taken early, but never finished
+/// twice, and a heartbeat counts from the new time on.
+#[tokio::test]
+async fn a_clock_that_steps_finishes_nothing_twice() {
+    let database = mainstay_testkit::TestDatabase::new(mainstay_store::Dialect::Sqlite).await;
+    let house = House::new(&database).await;
+    house.enqueue_some(1).await;
+    let (first, second) = (house.queue("first"), house.queue("second"));
+    let start = mainstay_base::Clock::now(&*house.clock);
+    let early = first.claim(&claim(1)).await.unwrap().jobs.pop().unwrap();
+    house.clock.step_wall(start.plus(3_600 * SECOND));
+    let next = second.claim(&claim(1)).await.unwrap().jobs.pop().unwrap();
+    house.clock.step_wall(start);
+    assert_eq!(second.heartbeat(&[next.lease()]).await.unwrap().kept, [next.lease()]);
+    assert!(matches!(first.succeed(early.lease()).await, Err(JobsError::LeaseLost)));
+    house.advance(TTL + SECOND);
+    assert_eq!(
+        first.claim(&claim(1)).await.unwrap().jobs.len(),
+        1,
+        "after a lease of the new time"
+    );
+    assert!(matches!(second.succeed(next.lease()).await, Err(JobsError::LeaseLost)));
+}

@@ -121,11 +121,13 @@ each_database! {
         let summary = house.jobs.summary().await.unwrap();
         assert_eq!(summary.kinds[0].queued, summary.count_cap, "counts stop");
         let clock = mainstay_base::SystemClock::new();
-        let began = mainstay_base::Clock::moment(&clock);
+        let mut least = SECOND;
         for _ in 0..50 {
+            let began = mainstay_base::Clock::moment(&clock);
             house.queue("r").look(&["work".to_owned()]).await.unwrap();
+            least = least.min(mainstay_base::Clock::moment(&clock).since(began));
         }
-        let each = mainstay_base::Clock::moment(&clock).since(began) / 50;
-        assert!(each < Duration::from_millis(20), "a look took {each:?}");
+        // The quickest of many: others may need the machine. Reading all rows takes ten times as long.
+        assert!(least < Duration::from_millis(5), "a look took {least:?}");
     }
 }

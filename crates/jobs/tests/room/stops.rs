@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use mainstay_jobs::{NewJob, RunnerOptions, Status};
-use mainstay_store::{Dialect, StoreOptions, migrate};
+use mainstay_store::{Dialect, Sql, StoreOptions, migrate};
 use mainstay_testkit::{SlowProxy, TestDatabase, each_database};
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -118,5 +118,76 @@ async fn a_database_that_hangs_and_comes_back_loses_nothing() {
         let view = straight.until(one.id, |view| view.status.is_finished()).await;
         assert_eq!(view.status, Status::Succeeded);
     }
+    runner.stop().await;
+}
+
+/// What a restart of PostgreSQL does to whoever is connected, again and again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connections_that_are_cut_in_the_middle_lose_nothing() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let house = LiveHouse::new(&database).await;
+    let straight = LiveHouse::on(database.open().await).await;
+    let handler = Doing::new(work(), |_, _| {
+        async {
+            tokio::time::sleep(Duration::from_millis(4)).await;
+            Ok(())
+        }
+        .boxed()
+    });
+    let runner = house.run(vec![handler.boxed()], RunnerOptions { ttl: 2 * SECOND, ..short("r") });
+    let new = vec![job(); 300];
+    let made = straight
+        .events
+        .write(async |tx, _| straight.jobs.enqueue_many(tx, new).await)
+        .await
+        .unwrap();
+    let cut = Sql::same(
+        "test.cut",
+        "SELECT count(pg_terminate_backend(pid)) AS n FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()",
+    );
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        // The one that cuts may have been cut itself while it rested.
+        let _ = straight.db.fetch_one(&cut, &[]).await;
+    }
+    for one in made {
+        for _ in 0..2_000 {
+            let found = straight.jobs.find(one.id).await;
+            if matches!(&found, Ok(Some(view)) if view.status == Status::Succeeded) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let view = straight.jobs.find(one.id).await.unwrap().unwrap();
+        assert_eq!((view.status, view.crashes), (Status::Succeeded, 0));
+    }
+    runner.stop().await;
+}
+
+/// SQLite can't grow any more, and later can again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_full_disk_is_told_and_waited_for() {
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let house = LiveHouse::new(&database).await;
+    let handler = Doing::new(work(), |_, _| std::future::ready(Ok(())).boxed());
+    let full = Sql::same("test.full", "PRAGMA max_page_count = 1");
+    let room = Sql::same("test.room", "PRAGMA max_page_count = 1000000");
+    house.db.write(async |tx| tx.fetch_all(&full, &[]).await).await.unwrap();
+    let mut enqueued = 0_usize;
+    let refused = loop {
+        let new = NewJob::new(work(), json!("x".repeat(20_000)));
+        match house.events.write(async |tx, _| house.jobs.enqueue(tx, new).await).await {
+            Ok(_) => enqueued += 1,
+            Err(error) => break error,
+        }
+        assert!(enqueued < 1_000, "the disk never was full");
+    };
+    assert!(refused.is_transient(), "{refused}");
+    let runner = house.run(vec![handler.boxed()], short("r"));
+    tokio::time::sleep(SECOND).await;
+    house.db.write(async |tx| tx.fetch_all(&room, &[]).await).await.unwrap();
+    let id = house.enqueue(job()).await;
+    house.until(id, |view| view.status == Status::Succeeded).await;
     runner.stop().await;
 }

@@ -11,14 +11,14 @@ use crate::people::{EMAIL, PASSWORD, post, set_up, signed};
 use crate::process::{Server, mainstay};
 
 /// A real SMTP server on loopback that tells what it gets. It ends with this.
-struct MailServer {
+pub(crate) struct MailServer {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    port: u64,
+    pub(crate) port: u64,
 }
 
 impl MailServer {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let python = std::env::var_os("MAINSTAY_TEST_PYTHON")
             .expect("MAINSTAY_TEST_PYTHON names a Python with aiosmtpd: run ./scripts/test");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../outbound/tests/smtp_server.py");
@@ -38,7 +38,7 @@ impl MailServer {
         serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
     }
 
-    fn next_mail(&mut self) -> Value {
+    pub(crate) fn next_mail(&mut self) -> Value {
         loop {
             let told = self.next();
             if told["event"] == "mail" {

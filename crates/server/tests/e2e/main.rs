@@ -19,3 +19,5 @@ mod people;
 mod process;
 mod signals;
 mod site;
+mod streams;
+mod work;

@@ -1,0 +1,101 @@
+//! A database that is full or away: a write says so and leaves nothing, followers wait and recover.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::SystemClock;
+use mainstay_events::{EventsError, Stream};
+use mainstay_store::{Dialect, Sql, StoreError, StoreOptions};
+use mainstay_testkit::{SlowProxy, TestDatabase};
+use serde_json::json;
+
+use crate::house::{
+    Instance, LONG, ask, event, last_seq, log, next, nothing_comes, number, numbered, say,
+};
+
+const PAGES: Sql = Sql::same("test.pages", "PRAGMA page_count");
+const NO_ROOM: Sql = Sql::same("test.no_room", "PRAGMA max_page_count = 1");
+const ROOM: Sql = Sql::same("test.room", "PRAGMA max_page_count = 1000000");
+
+/// SQLite takes the present size for the smallest bound: from here on not a page is to be had.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_refuses_the_write_and_nothing_is_half_done() {
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let instance = Instance::start(&database).await;
+    let (_, mut feed) = instance.events.open(&ask(None)).await.unwrap();
+    instance.say(Stream::Org, 0).await;
+    assert_eq!(number(&next(&mut feed).await), 0);
+    instance.db.write(async |tx| tx.fetch_one(&NO_ROOM, &[]).await.map(drop)).await.unwrap();
+    let pages = instance.db.fetch_one(&PAGES, &[]).await.unwrap();
+    assert!(pages.get::<i64>("page_count").unwrap() > 0);
+    let mut kept = 1;
+    let refused = loop {
+        let written: Result<(), EventsError> = instance
+            .events
+            .write(async |_tx, outbox| {
+                outbox.add(Stream::Org, event("large", &json!({"text": "x".repeat(60_000)})))?;
+                Ok(())
+            })
+            .await;
+        match written {
+            Ok(()) => kept += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(refused, EventsError::Store(StoreError::Environment { .. })), "{refused:?}");
+    assert_eq!(last_seq(&instance.db, Stream::Org).await, Some(kept));
+    assert_eq!(log(&instance.db, Stream::Org).await.len(), usize::try_from(kept).unwrap());
+    for _ in 1..kept {
+        next(&mut feed).await;
+    }
+    nothing_comes(&mut feed).await;
+    instance.db.write(async |tx| tx.fetch_one(&ROOM, &[]).await.map(drop)).await.unwrap();
+    instance.say(Stream::Org, 77).await;
+    let delivery = next(&mut feed).await;
+    assert_eq!((number(&delivery), delivery.seq), (77, kept + 1));
+    instance.stop().await;
+}
+
+/// Everything of one instance goes through a line that hangs for a while.
+#[tokio::test(flavor = "multi_thread")]
+async fn followers_wait_for_a_database_that_hangs() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let there = Instance::start(&database).await;
+    let proxy = SlowProxy::before(database.server_address(), Duration::ZERO).await;
+    let clock = Arc::new(SystemClock::new());
+    let options = StoreOptions::new(database.through(proxy.address()), Arc::clone(&clock) as _);
+    let db = mainstay_store::Db::open(options).await.unwrap();
+    let here = Instance::start_on(db, clock, |options| {
+        options.sweep = Duration::from_millis(50);
+    })
+    .await;
+    let (_, mut slow) = here.events.open(&ask(None)).await.unwrap();
+    let (_, mut quick) = here.events.open(&ask(None)).await.unwrap();
+    for _ in 0..5 {
+        let written: Result<(), EventsError> = there
+            .events
+            .write(async |_tx, outbox| {
+                for number in 0..2_000 {
+                    outbox.add(Stream::Org, numbered(number))?;
+                }
+                Ok(())
+            })
+            .await;
+        written.unwrap();
+    }
+    for _ in 0..10_000 {
+        next(&mut quick).await;
+    }
+    proxy.freeze();
+    say(&there.events, &[Stream::Org], 10_000).await.unwrap();
+    nothing_comes(&mut quick).await;
+    nothing_comes(&mut slow).await;
+    proxy.thaw();
+    assert_eq!(number(&next(&mut quick).await), 10_000);
+    for expected in 1..=10_001 {
+        let delivery = tokio::time::timeout(LONG, slow.next()).await.unwrap().unwrap();
+        assert_eq!(delivery.seq, expected);
+    }
+    there.stop().await;
+    here.stop().await;
+}
