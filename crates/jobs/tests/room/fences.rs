@@ -111,6 +111,10 @@ async fn a_clock_that_steps_finishes_nothing_twice() {
     assert_eq!(second.heartbeat(&[next.lease()]).await.unwrap().kept, [next.lease()]);
     assert!(matches!(first.succeed(early.lease()).await, Err(JobsError::LeaseLost)));
     house.advance(TTL + SECOND);
-    assert_eq!(first.claim(&claim(1)).await.unwrap().jobs.len(), 1, "after a lease of the new time");
+    assert_eq!(
+        first.claim(&claim(1)).await.unwrap().jobs.len(),
+        1,
+        "after a lease of the new time"
+    );
     assert!(matches!(second.succeed(next.lease()).await, Err(JobsError::LeaseLost)));
 }
