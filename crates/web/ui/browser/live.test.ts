@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { go, leave, lookAround, visit, type Visit } from './harness';
+import { go, leave, lookAround, untilText, visit, type Visit } from './harness';
 import { signIn, withApi, type Signed } from './people';
 import { Relay } from './relay';
 import { openStage } from './stage';
@@ -88,6 +88,28 @@ describe('the tabs of a browser', () => {
     // Chromium itself notes the broken connection.
     expect(browser.complaints.splice(0).join()).toMatch(/^Failed to load resource: net::\S+$/);
     await leave(browser);
+  });
+
+  it('read everything again when the server can’t say what they missed', async () => {
+    const browser = await browse();
+    const { page } = browser;
+    const start = new Date('2026-01-01T00:00:00Z');
+    await page.clock.install({ time: start });
+    // Only what the test does makes time pass, so that nothing is read because it is due.
+    await page.clock.pauseAt(start);
+    const reads: string[] = [];
+    page.on('request', (request) => reads.push(new URL(request.url()).pathname));
+    await go(page, '/account');
+    await page.getByText('this one').waitFor();
+    reads.splice(0);
+    relay.position = 'ffff.7.7';
+    relay.cut();
+    await becomes(page, 'reconnecting');
+    await untilText(page, '[data-light]', /live/);
+    await expect.poll(() => reads).toEqual(
+      expect.arrayContaining(['/api/account/sessions', '/api/account/tokens', '/api/system']),
+    );
+    await page.context().close();
   });
 
   it('share one by a worker on plain HTTP, where a browser has no locks', async () => {

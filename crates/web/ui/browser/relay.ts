@@ -27,6 +27,8 @@ export class Relay {
   readonly streams: Followed[] = [];
   /** What is answered with 404, as if it were gone. */
   missing: RegExp | null = null;
+  /** What the server is told instead of where the browser stands. */
+  position: string | null = null;
   #target = new URL('http://127.0.0.1');
 
   constructor() {
@@ -81,8 +83,10 @@ export class Relay {
 
   /** The server knows itself only by its own name. */
   #asTarget(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-    const named = { ...headers, host: this.#target.host };
-    return headers.origin === undefined ? named : { ...named, origin: this.#target.origin };
+    const named: IncomingHttpHeaders = { ...headers, host: this.#target.host };
+    if (headers.origin !== undefined) named.origin = this.#target.origin;
+    if (this.position !== null) named['last-event-id'] = this.position;
+    return named;
   }
 }
 
