@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { go, leave, look } from './harness';
+import { go, leave, look, stopClock } from './harness';
 import { ADMIN, invite, PASSWORD } from './people';
 import { openOwnStage, visitEach } from './stage';
 
@@ -245,10 +245,7 @@ it('reads a list at first, every 15 seconds and on return, and no more', async (
   const { page } = here;
   let reads = 0;
   page.on('request', (request) => (reads += Number(request.url().includes('/api/admin/users'))));
-  // Time stands still until the test moves it, however slow the machine is.
-  const start = new Date('2026-01-01T00:00:00Z');
-  await page.clock.install({ time: start });
-  await page.clock.pauseAt(start);
+  await stopClock(page);
   await go(page, '/admin/users');
   await page.waitForSelector('[data-row]');
   expect(reads).toBe(1);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { go } from './harness';
+import { go, stopClock } from './harness';
 import { Queue } from './queue';
 import { openStage, visitEach } from './stage';
 
@@ -112,9 +112,7 @@ it('narrows by the address, by the kind and by words', async () => {
 });
 
 it('reads every five seconds while somebody looks', async () => {
-  const start = new Date('2026-01-01T00:00:00Z');
-  await here.page.clock.install({ time: start });
-  await here.page.clock.pauseAt(start);
+  await stopClock(here.page);
   const queue = await open();
   expect(queue.asked).toHaveLength(1);
   await here.page.clock.runFor(4_500);

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { go, leave, lookAround, untilText, visit, type Visit } from './harness';
+import { go, leave, lookAround, stopClock, untilText, visit, type Visit } from './harness';
 import { signIn, withApi, type Signed } from './people';
 import { Relay } from './relay';
 import { openStage } from './stage';
@@ -93,10 +93,8 @@ describe('the tabs of a browser', () => {
   it('read everything again when the server can’t say what they missed', async () => {
     const browser = await browse();
     const { page } = browser;
-    const start = new Date('2026-01-01T00:00:00Z');
-    await page.clock.install({ time: start });
     // Only what the test does makes time pass, so that nothing is read because it is due.
-    await page.clock.pauseAt(start);
+    await stopClock(page);
     const reads: string[] = [];
     page.on('request', (request) => reads.push(new URL(request.url()).pathname));
     await go(page, '/account');
@@ -177,7 +175,6 @@ describe('two browsers of one person', () => {
     expect(await older.page.locator('html').getAttribute('data-stale')).toBeNull();
     expect(streams()).toBe(2);
     await older.page.evaluate(() => dispatchEvent(new Event('focus')));
-    await lookAround(older.page, 'superseded');
     // Who takes over from a tab that gave way gives way too, and so does who comes later.
     await older.page.close();
     const third = await olderTab.context().newPage();
@@ -186,6 +183,16 @@ describe('two browsers of one person', () => {
     expect([await light(newer.page), streams()]).toEqual(['live', 2]);
     await leave(newer);
     await olderTab.context().close();
+  });
+
+  it('look the part in every window', async () => {
+    const [older, newer] = [await browse(), await browse()];
+    await go(older.page, '/system');
+    await go(newer.page, '/');
+    await becomes(older.page, 'superseded');
+    await lookAround(older.page, 'superseded');
+    await leave(older);
+    await leave(newer);
   });
 
   it('give the connection back and forth', async () => {

@@ -1,52 +1,14 @@
 import type { Slice } from './accounts';
 import { read, write, type Answer, type Body } from './client';
 import { isSlice, listPath } from './list';
+import type { components } from './schema';
 
-export type JobStatus = 'queued' | 'processing' | 'succeeded' | 'failed';
+type Schemas = components['schemas'];
 
-/** One unit of background work. */
-export interface Job {
-  readonly id: string;
-  readonly kind: string;
-  readonly subject: string | null;
-  readonly status: JobStatus;
-  readonly priority: number;
-  readonly attempts: number;
-  readonly max_attempts: number;
-  readonly crashes: number;
-  readonly created_at: string;
-  readonly next_run_at: string;
-  readonly locked_at: string | null;
-  readonly locked_by: string | null;
-  readonly heartbeat_at: string | null;
-  readonly lock_ttl_seconds: number | null;
-  readonly stuck: boolean;
-  readonly last_error_code: string | null;
-  readonly last_error_message: string | null;
-  readonly finished_at: string | null;
-  /** It has left the queue by age, and can't be tried again. */
-  readonly archived: boolean;
-}
-
-/** How much there is of one kind, and how long the oldest that is due has waited. */
-export interface JobKind {
-  readonly kind: string;
-  readonly paused: boolean;
-  readonly concurrency: number | null;
-  readonly queued: number;
-  readonly due: number;
-  readonly processing: number;
-  readonly failed: number;
-  readonly succeeded: number;
-  readonly oldest_due_seconds: number | null;
-}
-
-export interface JobSummary {
-  readonly kinds: readonly JobKind[];
-  readonly stuck: number;
-  /** Where counts stop: one that large may be larger. */
-  readonly count_cap: number;
-}
+export type Job = Schemas['Job'];
+export type JobStatus = Job['status'];
+export type JobKind = Schemas['JobKind'];
+export type JobSummary = Schemas['JobsSummary'];
 
 const PATH = '/api/admin/jobs';
 /** Few enough to be read every few seconds. */
