@@ -177,7 +177,8 @@ impl Jobs {
     pub async fn cancel(&self, tx: &mut Tx, out: &mut Outbox, id: Id) -> Result<Change, JobsError> {
         let change = act::cancel(self.book(), tx, id).await?;
         self.tell(tx, out, &change).await?;
-        tx.after_commit(move || measure::ended(&change));
+        let ended = change.clone();
+        tx.after_commit(move || measure::ended(&ended));
         self.ring_after(tx, &format!("{CANCEL_BELL}{id}"));
         Ok(change)
     }
