@@ -1,9 +1,11 @@
 //! The handle to the queue: enqueue, look, act.
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use mainstay_base::{Clock, Id, IdSource, Rng};
 use mainstay_events::{Events, Outbox, Topic};
 use mainstay_store::Tx;
@@ -175,7 +177,8 @@ impl Jobs {
     pub async fn cancel(&self, tx: &mut Tx, out: &mut Outbox, id: Id) -> Result<Change, JobsError> {
         let change = act::cancel(self.book(), tx, id).await?;
         self.tell(tx, out, &change).await?;
-        measure::ended(&change);
+        let ended = change.clone();
+        tx.after_commit(move || measure::ended(&ended));
         self.ring_after(tx, &format!("{CANCEL_BELL}{id}"));
         Ok(change)
     }
@@ -259,7 +262,11 @@ impl Jobs {
         change: &Change,
     ) -> Result<(), JobsError> {
         match self.handler(&change.kind) {
-            Some(handler) if handler.hooks() => handler.changed(tx, out, change).await,
+            Some(handler) if handler.hooks() => {
+                let telling = AssertUnwindSafe(async { handler.changed(tx, out, change).await });
+                let told = telling.catch_unwind().await;
+                told.unwrap_or_else(|_| Err(JobsError::Hook("it panicked".to_owned())))
+            }
             _ => Ok(()),
         }
     }

@@ -191,11 +191,14 @@ impl Queue {
                 Ok(taken)
             })
             .await;
-        if let (Err(error), Some(id)) = (&taken, failed) {
-            tracing::error!(job = %id, kind = %plan.kind, %error, "the hook of a claimed job failed");
-            claim::postpone(jobs.book(), id, HOOK_FAILED_WAIT).await?;
+        match (taken, failed) {
+            (Err(error), Some(id)) if !error.is_transient() => {
+                tracing::error!(job = %id, kind = %plan.kind, %error, "the hook of a job failed");
+                claim::postpone(jobs.book(), id, HOOK_FAILED_WAIT).await?;
+                Err(JobsError::Hook(error.to_string()))
+            }
+            (taken, _) => taken,
         }
-        taken
     }
 
     fn ask<'a>(&'a self, plan: &'a ClaimPlan, limit: u32) -> claim::Ask<'a> {

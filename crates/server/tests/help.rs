@@ -57,15 +57,17 @@ fn every_help_text_ends_with_examples_that_parse() {
 }
 
 #[test]
-fn every_flag_of_a_setting_is_a_flag_of_serve_with_the_same_help() {
+fn every_flag_of_a_setting_is_one_of_serve_or_work_with_the_same_help() {
     let command = Cli::command();
-    let serve = command.find_subcommand("serve").unwrap();
+    let commands = ["serve", "work"].map(|name| command.find_subcommand(name).unwrap());
     for setting in SETTINGS {
         let Some(flag) = setting.flag else { continue };
         let name = flag.strip_prefix("--").unwrap();
-        let argument = serve.get_arguments().find(|argument| argument.get_long() == Some(name));
-        let argument = argument.unwrap_or_else(|| panic!("serve lacks {flag}"));
-        assert_eq!(argument.get_help().unwrap().to_string(), setting.help);
+        let arguments = commands.iter().flat_map(|command| command.get_arguments());
+        let named = arguments.filter(|argument| argument.get_long() == Some(name));
+        let helps: Vec<_> = named.map(|argument| argument.get_help().unwrap().to_string()).collect();
+        assert!(!helps.is_empty(), "nobody takes {flag}");
+        assert!(helps.iter().all(|help| help == setting.help), "{flag}: {helps:?}");
     }
 }
 

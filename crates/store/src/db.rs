@@ -161,6 +161,9 @@ impl Db {
     /// # Errors
     /// When the statement fails or gives too many rows.
     pub async fn fetch_all(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        if self.shared.options.is_pooled() {
+            return self.snapshot(async |snapshot| snapshot.fetch_all(sql, values).await).await;
+        }
         let mut reader = self.reader().await?;
         let clock = &*self.shared.options.clock;
         statement::fetch_all(clock, reader.connection(), sql, values).await
@@ -175,6 +178,11 @@ impl Db {
         sql: &Sql,
         values: &[Value<'_>],
     ) -> Result<Option<Row>, StoreError> {
+        if self.shared.options.is_pooled() {
+            return self
+                .snapshot(async |snapshot| snapshot.fetch_optional(sql, values).await)
+                .await;
+        }
         let mut reader = self.reader().await?;
         let clock = &*self.shared.options.clock;
         statement::fetch_optional(clock, reader.connection(), sql, values).await
@@ -195,10 +203,10 @@ impl Db {
     /// # Errors
     /// When the statement fails, and [`StoreError::NoRow`] when it gives no row.
     pub async fn write_one(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Row, StoreError> {
-        match self.dialect() {
-            Dialect::Postgres => self.fetch_one(sql, values).await,
-            Dialect::Sqlite => self.write(async |tx| tx.fetch_one(sql, values).await).await,
+        if self.writes_alone() {
+            return self.fetch_one(sql, values).await;
         }
+        self.write(async |tx| tx.fetch_one(sql, values).await).await
     }
 
     /// Runs one statement that writes and gives every row back. On PostgreSQL it is its own
@@ -207,10 +215,10 @@ impl Db {
     /// # Errors
     /// When the statement fails or gives too many rows.
     pub async fn write_all(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
-        match self.dialect() {
-            Dialect::Postgres => self.fetch_all(sql, values).await,
-            Dialect::Sqlite => self.write(async |tx| tx.fetch_all(sql, values).await).await,
+        if self.writes_alone() {
+            return self.fetch_all(sql, values).await;
         }
+        self.write(async |tx| tx.fetch_all(sql, values).await).await
     }
 
     /// The database's time; see [`Snapshot::now`].
@@ -297,6 +305,12 @@ impl Db {
         beginning.await.unwrap_or(Err(StoreError::Closed)).inspect_err(measure::count_error)
     }
 
+    /// Whether a statement that writes is a transaction by itself. Behind a pooler it is prepared in
+    /// one session and run in another, unless a transaction holds both together.
+    fn writes_alone(&self) -> bool {
+        self.dialect() == Dialect::Postgres && !self.shared.options.is_pooled()
+    }
+
     /// A connection of the pool for one statement.
     async fn reader(&self) -> Result<Reader, StoreError> {
         let acquired = match &self.shared.pools {
@@ -318,9 +332,13 @@ impl Shared {
                 writer.begin_with("BEGIN IMMEDIATE").await.map(Inner::Sqlite)
             }
             (Pools::Sqlite { readers, .. }, Mode::Read) => readers.begin().await.map(Inner::Sqlite),
-            (Pools::Postgres { pool }, Mode::Write) => pool.begin().await.map(Inner::Postgres),
-            (Pools::Postgres { pool }, Mode::Read) => {
-                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+            (Pools::Postgres { pool }, mode) => {
+                let pooled = self.options.is_pooled();
+                let begin = if pooled { &postgres::BEGIN_POOLED } else { &postgres::BEGIN };
+                let begin = match mode {
+                    Mode::Write => begin.write,
+                    Mode::Read => begin.read,
+                };
                 pool.begin_with(begin).await.map(Inner::Postgres)
             }
         };

@@ -64,6 +64,11 @@ impl StoreOptions {
     pub fn new(target: Target, clock: Arc<dyn Clock>) -> Self {
         Self { target, direct: None, connections: DEFAULT_CONNECTIONS, wait: DEFAULT_WAIT, clock }
     }
+
+    /// Whether the connections lead through a transaction pooler, past which there is another way.
+    pub(crate) fn is_pooled(&self) -> bool {
+        self.direct.is_some() && self.target.dialect() == Dialect::Postgres
+    }
 }
 
 impl fmt::Debug for StoreOptions {

@@ -23,6 +23,28 @@ const SESSION: &str = "SET idle_in_transaction_session_timeout = '30s'; \
      SET statement_timeout = '30s'; \
      SET lock_timeout = '5s'";
 
+/// How transactions begin where each has a session of its own.
+pub(crate) const BEGIN: Begin =
+    Begin { write: "BEGIN", read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" };
+
+/// The same behind a transaction pooler, where a session belongs to somebody else after each
+/// transaction: the bounds are set anew for each, and leave with it.
+pub(crate) const BEGIN_POOLED: Begin = Begin {
+    write: "BEGIN; \
+        SET LOCAL idle_in_transaction_session_timeout = '30s'; \
+        SET LOCAL statement_timeout = '30s'; \
+        SET LOCAL lock_timeout = '5s'",
+    read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
+        SET LOCAL idle_in_transaction_session_timeout = '30s'; \
+        SET LOCAL statement_timeout = '30s'",
+};
+
+/// How each kind of transaction begins.
+pub(crate) struct Begin {
+    pub(crate) write: &'static str,
+    pub(crate) read: &'static str,
+}
+
 /// Connects once to learn the exact reason of a failure, then opens the pool.
 pub(crate) async fn open(
     url: &Secret<String>,
@@ -35,13 +57,17 @@ pub(crate) async fn open(
     // A connection that only looked has nothing to lose.
     let _ = connection.close().await;
     suits?;
-    let pool = PgPoolOptions::new()
-        .max_connections(options.connections)
-        .acquire_timeout(options.wait)
-        .after_connect(|connection, _| {
+    let pool =
+        PgPoolOptions::new().max_connections(options.connections).acquire_timeout(options.wait);
+    let pool = if options.is_pooled() {
+        // A prepared statement stays with a session that is somebody else's by then.
+        pool.connect_lazy_with(connect.statement_cache_capacity(0))
+    } else {
+        pool.after_connect(|connection, _| {
             Box::pin(async move { sqlx::raw_sql(SESSION).execute(connection).await.map(drop) })
         })
-        .connect_lazy_with(connect);
+        .connect_lazy_with(connect)
+    };
     Ok(Pools::Postgres { pool })
 }
 
@@ -83,7 +109,8 @@ pub(crate) fn shown(options: &PgConnectOptions) -> String {
 
 async fn check(connection: &mut PgConnection, shown: &str) -> Result<(), StoreError> {
     let failed = |error| StoreError::of_statement(crate::Dialect::Postgres, "store.check", error);
-    let row = sqlx::query(
+    // In one go: a pooler may give the parts of another way to ask to different sessions.
+    let row = sqlx::raw_sql(
         "SELECT current_setting('server_version_num')::bigint AS version,
                 current_setting('server_encoding') AS encoding",
     )

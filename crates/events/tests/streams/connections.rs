@@ -13,6 +13,10 @@ const LIVE: Sql = Sql::same(
     "test.live",
     "SELECT count(*) AS count FROM event_connections WHERE superseded_at IS NULL",
 );
+const LIVE_OF: Sql = Sql::same(
+    "test.live_of",
+    "SELECT count(*) AS count FROM event_connections WHERE owner = $1 AND superseded_at IS NULL",
+);
 const LIVE_ID: Sql =
     Sql::same("test.live_id", "SELECT id FROM event_connections WHERE superseded_at IS NULL");
 const ALL: Sql = Sql::same("test.all", "SELECT count(*) AS count FROM event_connections");
@@ -158,6 +162,22 @@ each_database! {
         }
         let newest = members.iter_mut().find(|member| member.id() == alive).unwrap();
         assert!(lives(newest).await);
+        here.stop().await;
+        there.stop().await;
+    }
+
+    async fn however_two_instances_meet_one_lives(database: &TestDatabase) {
+        let (here, there) = (Instance::start(database).await, Instance::start(database).await);
+        for round in 0..40 {
+            let owner = Owner::User(user());
+            let (_one, _other) = tokio::join!(
+                live(&here.events, owner, user(), 1),
+                live(&there.events, owner, user(), 1),
+            );
+            let name = owner.to_string();
+            let row = here.db.fetch_one(&LIVE_OF, values![&name]).await.unwrap();
+            assert_eq!(row.get::<i64>("count").unwrap(), 1, "in round {round}");
+        }
         here.stop().await;
         there.stop().await;
     }

@@ -1,6 +1,8 @@
 //! New rows. Among unfinished rows of a kind there is one for each subject, so enqueueing twice is a
 //! success that gives the row that is there.
 
+use std::collections::{HashMap, HashSet};
+
 use mainstay_base::{Id, IdSource};
 use mainstay_store::{Dialect, Row, Sql, StoreError, Tx, values};
 use serde_json::json;
@@ -47,6 +49,14 @@ const THERE: Sql = Sql::same(
     "jobs.enqueued_already",
     "SELECT id FROM jobs WHERE kind = $1 AND subject = $2 AND claim_at IS NOT NULL",
 );
+const ALL_THERE: Sql = Sql::pair(
+    "jobs.all_enqueued_already",
+    "SELECT kind, subject, id FROM jobs WHERE claim_at IS NOT NULL
+       AND kind IN (SELECT value FROM json_each($1))
+       AND subject IN (SELECT value FROM json_each($2))",
+    "SELECT kind, subject, id FROM jobs WHERE claim_at IS NOT NULL
+       AND kind = ANY ($1) AND subject = ANY ($2)",
+);
 const MANY_SQLITE: Sql = Sql::same(
     "jobs.enqueue_many",
     concat!(
@@ -90,6 +100,10 @@ impl Draft {
         let traceparent = job.traceparent.as_deref().and_then(Traceparent::parse);
         let traceparent = traceparent.map(|trace| trace.as_str().to_owned());
         Self { id: ids.next(), job, payload, traceparent }
+    }
+
+    fn about(&self) -> (&str, Option<&str>) {
+        (self.job.kind.as_str(), self.job.subject.as_deref())
     }
 
     fn at(&self) -> Option<i64> {
@@ -137,29 +151,60 @@ pub(crate) async fn one(book: &Book, tx: &mut Tx, draft: &Draft) -> Result<Enque
     Err(JobsError::SubjectTaken)
 }
 
-/// Writes many jobs in one statement, and finds those that are there one by one.
+/// Writes many jobs in one statement, and finds those that are there in another.
 pub(crate) async fn many(
     book: &Book,
     tx: &mut Tx,
     drafts: &[Draft],
 ) -> Result<Vec<Enqueued>, JobsError> {
+    // By subject, so that two callers with the same subjects can't wait for each other.
+    let mut sorted: Vec<&Draft> = drafts.iter().collect();
+    sorted.sort_by_key(|draft| draft.about());
     let rows = match tx.dialect() {
-        Dialect::Sqlite => many_on_sqlite(book, tx, drafts).await?,
-        Dialect::Postgres => many_on_postgres(book, tx, drafts).await?,
+        Dialect::Sqlite => many_on_sqlite(book, tx, &sorted).await?,
+        Dialect::Postgres => many_on_postgres(book, tx, &sorted).await?,
     };
-    let made = rows
-        .iter()
-        .map(|row| row.get("id"))
-        .collect::<Result<std::collections::HashSet<Id>, _>>()?;
+    let made = rows.iter().map(|row| row.get("id")).collect::<Result<HashSet<Id>, _>>()?;
+    let left: Vec<&Draft> = drafts.iter().filter(|draft| !made.contains(&draft.id)).collect();
+    let mut there = all_there(tx, &left).await?;
     let mut enqueued = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        enqueued.push(if made.contains(&draft.id) {
-            Enqueued { id: draft.id, is_new: true }
+        if made.contains(&draft.id) {
+            enqueued.push(Enqueued { id: draft.id, is_new: true });
+        } else if let Some(id) = there.get(&draft.about()) {
+            enqueued.push(Enqueued { id: *id, is_new: false });
         } else {
-            one(book, tx, draft).await?
-        });
+            // The one that was met has just finished.
+            let one = one(book, tx, draft).await?;
+            there.insert(draft.about(), one.id);
+            enqueued.push(one);
+        }
     }
     Ok(enqueued)
+}
+
+/// The unfinished jobs about the subjects of `drafts`.
+async fn all_there<'a>(
+    tx: &mut Tx,
+    drafts: &[&'a Draft],
+) -> Result<HashMap<(&'a str, Option<&'a str>), Id>, StoreError> {
+    if drafts.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let kinds: Vec<String> = drafts.iter().map(|one| one.job.kind.as_str().to_owned()).collect();
+    let subjects: Vec<String> =
+        drafts.iter().map(|one| one.job.subject.clone().unwrap_or_default()).collect();
+    let rows = tx.fetch_all(&ALL_THERE, values![&kinds, &subjects]).await?;
+    let mut found = HashMap::new();
+    for row in rows {
+        found.insert((row.get::<String>("kind")?, row.get::<String>("subject")?), row.get("id")?);
+    }
+    let of = |draft: &&'a Draft| {
+        let (kind, subject) = draft.about();
+        let id = found.get(&(kind.to_owned(), subject?.to_owned()))?;
+        Some((draft.about(), *id))
+    };
+    Ok(drafts.iter().filter_map(of).collect())
 }
 
 async fn there(tx: &mut Tx, draft: &Draft) -> Result<Option<Id>, StoreError> {
@@ -171,7 +216,7 @@ async fn there(tx: &mut Tx, draft: &Draft) -> Result<Option<Id>, StoreError> {
 async fn many_on_sqlite(
     book: &Book,
     tx: &mut Tx,
-    drafts: &[Draft],
+    drafts: &[&Draft],
 ) -> Result<Vec<Row>, StoreError> {
     let rows: Vec<_> = drafts
         .iter()
@@ -191,10 +236,10 @@ async fn many_on_sqlite(
 async fn many_on_postgres(
     book: &Book,
     tx: &mut Tx,
-    drafts: &[Draft],
+    drafts: &[&Draft],
 ) -> Result<Vec<Row>, StoreError> {
-    let texts = |of: fn(&Draft) -> String| drafts.iter().map(of).collect::<Vec<_>>();
-    let ints = |of: fn(&Draft) -> i64| drafts.iter().map(of).collect::<Vec<_>>();
+    let texts = |of: fn(&Draft) -> String| drafts.iter().map(|one| of(one)).collect::<Vec<_>>();
+    let ints = |of: fn(&Draft) -> i64| drafts.iter().map(|one| of(one)).collect::<Vec<_>>();
     tx.fetch_all(
         &MANY_POSTGRES,
         values![

@@ -216,6 +216,7 @@ impl Engine {
     pub(super) fn advance(&mut self, now: Moment) {
         if now >= self.next_look {
             self.is_wanted = true;
+            self.next_look = now.plus(self.options.poll);
         }
         self.begin_handlers();
         self.begin_beat(now);

@@ -10,7 +10,7 @@ use crate::decide::{self, Load, Plan};
 use crate::error::JobsError;
 use crate::measure;
 use crate::model::Claimed;
-use crate::queue::Queue;
+use crate::queue::{Claims, Queue};
 
 /// What came of it.
 #[derive(Debug)]
@@ -39,7 +39,11 @@ pub(super) async fn fetch(
             Plan::Drain => return Ok(Fetched::Drain),
             Plan::Claim(plan) => {
                 let sent = clock.moment();
-                let claims = queue.claim(&plan).await?;
+                let claims = match queue.claim(&plan).await {
+                    // Its job is left alone for a while: the next one, then.
+                    Err(JobsError::Hook(_)) => Claims { given_up: 1, ..Claims::default() },
+                    claims => claims?,
+                };
                 if !claims.jobs.is_empty() {
                     measure::claimed(clock.moment().since(began));
                     return Ok(Fetched::Jobs(claims.jobs, sent));

@@ -1,5 +1,7 @@
 //! What the loop does with what its tasks and handlers say.
 
+use std::collections::HashSet;
+
 use tokio::task::JoinError;
 
 use super::ending::{Ending, FIRST_WAIT, LONGEST_WAIT};
@@ -96,6 +98,7 @@ impl Engine {
                 }
             }
             Some(kept) => {
+                let kept: HashSet<Lease> = kept.into_iter().collect();
                 for job in jobs {
                     if !kept.contains(&job.lease) {
                         self.lose(job.lease);
@@ -175,23 +178,25 @@ impl Engine {
     /// A handler has ended.
     fn end(&mut self, outcome: Outcome) {
         self.running = self.running.saturating_sub(1);
-        let Some(holding) = self.held.get_mut(outcome.lease) else { return };
-        let (kind, is_lost) = (holding.kind.clone(), holding.is_lost);
-        let is_stopped = holding.is_stopped;
+        let lease = outcome.lease;
+        let Some(holding) = self.held.get(lease) else { return };
+        let (kind, is_lost, is_stopped) =
+            (holding.kind.clone(), holding.is_lost, holding.is_stopped);
         let (attempt, max_attempts) = (holding.attempt, holding.max_attempts);
         self.means.add(&kind, outcome.took);
         measure::ran(&kind, word(&outcome), outcome.took);
-        let lease = outcome.lease;
+        if outcome.is_finished {
+            measure::succeeded(&kind, 1);
+        }
         if outcome.is_finished || is_lost {
-            if outcome.is_finished {
-                measure::succeeded(&kind, 1);
-            }
-            self.take_ended_lease(lease);
+            self.take_ended(lease, true);
             return;
         }
         match outcome.result {
             Ok(()) if self.is_plain(&kind) => {
-                holding_ends(self, lease);
+                if let Some(holding) = self.held.get_mut(lease) {
+                    holding.stage = Stage::Ending;
+                }
                 self.done.push(lease);
             }
             Ok(()) => {
@@ -210,10 +215,6 @@ impl Engine {
                 self.begin_ending(lease, Ending::Failed(verdict));
             }
         }
-    }
-
-    fn take_ended_lease(&mut self, lease: Lease) {
-        self.take_ended(lease, true);
     }
 
     /// Neither a hook nor a limit over all runners: it goes in batches.
@@ -236,12 +237,6 @@ impl Engine {
                 None
             }
         }
-    }
-}
-
-fn holding_ends(engine: &mut Engine, lease: Lease) {
-    if let Some(holding) = engine.held.get_mut(lease) {
-        holding.stage = Stage::Ending;
     }
 }
 

@@ -14,11 +14,11 @@ fn about(subject: &str) -> NewJob {
 }
 
 async fn cancel(house: &House, id: mainstay_base::Id) -> Result<(), JobsError> {
-    house.write(async |tx, out| house.jobs.cancel(tx, out, id).await).await
+    house.write(async |tx, out| house.jobs.cancel(tx, out, id).await).await.map(drop)
 }
 
 async fn retry(house: &House, id: mainstay_base::Id) -> Result<(), JobsError> {
-    house.write(async |tx, out| house.jobs.retry(tx, out, id).await).await
+    house.write(async |tx, out| house.jobs.retry(tx, out, id).await).await.map(drop)
 }
 
 each_database! {

@@ -16,6 +16,7 @@ mod logs;
 mod mail;
 mod metrics;
 mod people;
+mod pooler;
 mod process;
 mod signals;
 mod site;
