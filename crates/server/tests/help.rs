@@ -65,7 +65,8 @@ fn every_flag_of_a_setting_is_one_of_serve_or_work_with_the_same_help() {
         let name = flag.strip_prefix("--").unwrap();
         let arguments = commands.iter().flat_map(|command| command.get_arguments());
         let named = arguments.filter(|argument| argument.get_long() == Some(name));
-        let helps: Vec<_> = named.map(|argument| argument.get_help().unwrap().to_string()).collect();
+        let helps: Vec<_> =
+            named.map(|argument| argument.get_help().unwrap().to_string()).collect();
         assert!(!helps.is_empty(), "nobody takes {flag}");
         assert!(helps.iter().all(|help| help == setting.help), "{flag}: {helps:?}");
     }

@@ -78,6 +78,8 @@ pub(crate) fn connect_options(url: &Secret<String>) -> Result<PgConnectOptions, 
         reason: "the address is not of the form postgres://user:password@host:5432/database"
             .to_owned(),
     })?;
+    // Poolers refuse parameters that they do not know, and floats are exact without this one.
+    let parsed = parsed.extra_float_digits(None);
     Ok(parsed.application_name("mainstay").disable_statement_logging())
 }
 

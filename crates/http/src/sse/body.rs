@@ -1,7 +1,6 @@
 //! What a follower gets: from the first words, over what is kept and what comes, to the last word.
 
 use std::convert::Infallible;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use mainstay_base::Rng;
 use mainstay_events::{
     Ask, Delivery, Ending, Events, EventsError, Feed, Membership, Opening, ResetReason,
 };
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use super::proofs::Watch;
@@ -41,7 +40,11 @@ pub(crate) struct Head {
 /// The body of a live stream.
 pub(crate) fn stream(head: Head) -> Body {
     let first = first_words(&head);
-    let follower = Follower { keepalive_at: after(head.keepalive), head, ended: false };
+    let mut keepalive = interval(head.keepalive);
+    keepalive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    // The first words are a sign of life already.
+    keepalive.reset();
+    let follower = Follower { head, keepalive, ended: false };
     let state = (Some(first), follower);
     Body::from_stream(unfold(state, async |(first, mut follower)| {
         let chunk = match first {
@@ -65,7 +68,7 @@ fn first_words(head: &Head) -> Bytes {
 
 struct Follower {
     head: Head,
-    keepalive_at: Instant,
+    keepalive: Interval,
     ended: bool,
 }
 
@@ -75,7 +78,7 @@ enum Next {
     Replaced(Ending),
     SignedOut,
     Event(Result<Delivery, EventsError>),
-    Quiet,
+    Tick,
 }
 
 impl Follower {
@@ -92,23 +95,19 @@ impl Follower {
             Next::SignedOut => Some(self.end(frame::AUTH_EXPIRED)),
             Next::Event(Ok(delivery)) => Some(self.deliver(&delivery)),
             Next::Event(Err(error)) => Some(self.begin_anew(&error).await),
-            Next::Quiet => {
-                self.keepalive_at = after(self.head.keepalive);
-                Some(frame::keepalive(&self.head.feed.position()).into())
-            }
+            Next::Tick => Some(frame::keepalive(&self.head.feed.position()).into()),
         }
     }
 
     async fn wait(&mut self) -> Next {
         let Head { feed, membership, proof, stopping, .. } = &mut self.head;
-        let quiet = pin!(sleep_until(self.keepalive_at));
         tokio::select! {
             biased;
             () = stopping.cancelled() => Next::Stop,
             () = proof.ended() => Next::SignedOut,
             ending = membership.superseded() => Next::Replaced(ending),
             delivery = feed.next() => Next::Event(delivery),
-            () = quiet => Next::Quiet,
+            _ = self.keepalive.tick() => Next::Tick,
         }
     }
 
@@ -163,9 +162,4 @@ fn put(chunk: &mut BytesMut, delivery: &Delivery) {
     // Writing into memory does not fail.
     let _ = writeln!(chunk, "id: {}", delivery.position);
     chunk.put_slice(&delivery.frame);
-}
-
-#[expect(clippy::disallowed_methods, reason = "the runtime's own clock, which its timers go by")]
-fn after(wait: Duration) -> Instant {
-    Instant::now() + wait
 }

@@ -98,7 +98,8 @@ async fn everything_works_through_a_pooler_and_events_past_it() {
             let (address, session) = (server.address.clone(), session.clone());
             std::thread::spawn(move || {
                 for round in 0..15 {
-                    for path in ["/api/admin/users", "/api/admin/audit", "/api/admin/jobs/summary"] {
+                    for path in ["/api/admin/users", "/api/admin/audit", "/api/admin/jobs/summary"]
+                    {
                         let answer = request(&address, "GET", path, &session);
                         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
                     }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{get, request};
 use crate::people::{post, set_up, signed};
-use crate::process::{Server, mainstay, send_signal};
+use crate::process::{Server, mainstay};
 
 /// Says how many events are written; the long proof writes more.
 const COUNT_VARIABLE: &str = "MAINSTAY_TEST_EVENTS";
@@ -135,7 +135,8 @@ impl Faults<'_> {
                 3 => self.kill(&db, &KILL_OTHERS).await,
                 4 => {
                     let address = second.address.clone();
-                    send_signal(second.id(), "KILL");
+                    second.signal("KILL");
+                    second.wait();
                     *second = again(&address);
                 }
                 _ => self.restart_postgres(),
