@@ -64,7 +64,7 @@ impl Reader {
     fn connection(&mut self) -> Connection<'_> {
         match self {
             Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(connection) => Connection::Postgres(connection),
+            Self::Postgres(connection) => Connection::Postgres { connection, prepared: true },
         }
     }
 }
@@ -344,7 +344,8 @@ impl Shared {
         };
         let inner = self.checked("begin", begun)?;
         let shift = self.shift.load(Ordering::Relaxed);
-        Ok(Snapshot::new(inner, Arc::clone(&self.options.clock), shift, permit))
+        let prepared = !self.options.is_pooled();
+        Ok(Snapshot::new(inner, Arc::clone(&self.options.clock), shift, prepared, permit))
     }
 
     fn checked<T>(

@@ -16,14 +16,18 @@ pub const MAX_ROWS: usize = 100_000;
 /// A connection of either kind, borrowed for one statement.
 pub(crate) enum Connection<'c> {
     Sqlite(&'c mut SqliteConnection),
-    Postgres(&'c mut PgConnection),
+    Postgres {
+        connection: &'c mut PgConnection,
+        /// Statements stay prepared; behind a pooler the session is somebody else's by then.
+        prepared: bool,
+    },
 }
 
 impl Connection<'_> {
     const fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
-            Self::Postgres(_) => Dialect::Postgres,
+            Self::Postgres { .. } => Dialect::Postgres,
         }
     }
 }
@@ -72,9 +76,9 @@ pub(crate) async fn execute(
                 let query = bound!(sqlx::Sqlite, dialect, sql, values);
                 query.execute(sqlite).await.map(|done| done.rows_affected())
             }
-            Connection::Postgres(postgres) => {
-                let query = bound!(sqlx::Postgres, dialect, sql, values);
-                query.execute(postgres).await.map(|done| done.rows_affected())
+            Connection::Postgres { connection, prepared } => {
+                let query = bound!(sqlx::Postgres, dialect, sql, values).persistent(prepared);
+                query.execute(connection).await.map(|done| done.rows_affected())
             }
         };
         touched.map_err(|error| StoreError::of_statement(dialect, sql.name(), error))
@@ -98,10 +102,13 @@ pub(crate) async fn fetch_all(
                 .fetch(sqlite)
                 .map(|row| row.map(|row| Row(Inner::Sqlite(row))))
                 .boxed(),
-            Connection::Postgres(postgres) => bound!(sqlx::Postgres, dialect, sql, values)
-                .fetch(postgres)
-                .map(|row| row.map(|row| Row(Inner::Postgres(row))))
-                .boxed(),
+            Connection::Postgres { connection, prepared } => {
+                bound!(sqlx::Postgres, dialect, sql, values)
+                    .persistent(prepared)
+                    .fetch(connection)
+                    .map(|row| row.map(|row| Row(Inner::Postgres(row))))
+                    .boxed()
+            }
         };
         while let Some(row) = stream.next().await {
             if rows.len() == MAX_ROWS {
@@ -129,9 +136,9 @@ pub(crate) async fn fetch_optional(
                 let query = bound!(sqlx::Sqlite, dialect, sql, values);
                 query.fetch_optional(sqlite).await.map(|row| row.map(Inner::Sqlite))
             }
-            Connection::Postgres(postgres) => {
-                let query = bound!(sqlx::Postgres, dialect, sql, values);
-                query.fetch_optional(postgres).await.map(|row| row.map(Inner::Postgres))
+            Connection::Postgres { connection, prepared } => {
+                let query = bound!(sqlx::Postgres, dialect, sql, values).persistent(prepared);
+                query.fetch_optional(connection).await.map(|row| row.map(Inner::Postgres))
             }
         };
         row.map(|row| row.map(Row))

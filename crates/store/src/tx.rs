@@ -27,6 +27,8 @@ pub struct Snapshot {
     /// A statement failed or was given up half way. PostgreSQL then turns COMMIT into ROLLBACK
     /// without a word, and SQLite does not: both are made to refuse.
     failed: bool,
+    /// Statements stay prepared for the next transaction.
+    prepared: bool,
     permit: OwnedSemaphorePermit,
 }
 
@@ -49,9 +51,10 @@ impl Snapshot {
         inner: Inner,
         clock: Arc<dyn Clock>,
         shift: i64,
+        prepared: bool,
         permit: OwnedSemaphorePermit,
     ) -> Self {
-        Self { inner, clock, shift, failed: false, permit }
+        Self { inner, clock, shift, failed: false, prepared, permit }
     }
 
     /// Which database speaks.
@@ -123,7 +126,9 @@ impl Snapshot {
         self.failed = true;
         Ok(match &mut self.inner {
             Inner::Sqlite(transaction) => Connection::Sqlite(transaction),
-            Inner::Postgres(transaction) => Connection::Postgres(transaction),
+            Inner::Postgres(transaction) => {
+                Connection::Postgres { connection: transaction, prepared: self.prepared }
+            }
         })
     }
 
@@ -171,7 +176,9 @@ impl Tx {
         let dialect = self.dialect();
         let outcome = match self.connection()? {
             Connection::Sqlite(sqlite) => sqlx::raw_sql(text).execute(sqlite).await.map(drop),
-            Connection::Postgres(postgres) => sqlx::raw_sql(text).execute(postgres).await.map(drop),
+            Connection::Postgres { connection, .. } => {
+                sqlx::raw_sql(text).execute(connection).await.map(drop)
+            }
         };
         self.note(outcome.map_err(|error| StoreError::of_statement(dialect, name, error)))
     }
