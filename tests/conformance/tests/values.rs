@@ -201,4 +201,25 @@ each_database! {
         let row = db.fetch_one(&READ_ALL, values![1_i64]).await.unwrap();
         assert_eq!(row.get::<Option<String>>("name").unwrap(), Some(String::new()));
     }
+
+    async fn many_values_travel_in_one_placeholder(database: &TestDatabase) {
+        const MANY: Sql = Sql::pair(
+            "test.many",
+            "SELECT n.value AS number, t.value AS text FROM json_each($1) AS n
+             JOIN json_each($2) AS t ON t.key = n.key ORDER BY n.key",
+            "SELECT n.number, n.text FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY
+             AS n (number, text, place) ORDER BY n.place",
+        );
+        let db = database.open().await;
+        let numbers = vec![i64::MIN, -1, 0, i64::MAX];
+        let texts: Vec<String> = ["", "'\"\\", "ä\u{1F980}", "null"].map(str::to_owned).into();
+        let rows = db.write_all(&MANY, values![&numbers, &texts]).await.unwrap();
+        let read: Vec<(i64, String)> =
+            rows.iter().map(|row| (row.get("number").unwrap(), row.get("text").unwrap())).collect();
+        assert_eq!(read, numbers.into_iter().zip(texts).collect::<Vec<_>>());
+        let (none, nul) = (Vec::<i64>::new(), vec!["a\0b".to_owned()]);
+        assert!(db.fetch_all(&MANY, values![&none, &Vec::<String>::new()]).await.unwrap().is_empty());
+        let refused = db.fetch_all(&MANY, values![&none, &nul]).await.unwrap_err();
+        assert!(matches!(refused, StoreError::NulInText { position: 2, .. }), "{refused}");
+    }
 }
