@@ -126,8 +126,7 @@ pub(crate) async fn pick_up(cluster: &Cluster, elsewhere: bool) -> anyhow::Resul
     let handler = Arc::new(Trivial { all: 1, ..Trivial::default() });
     let handlers = vec![Arc::clone(&handler) as Arc<dyn Handler>];
     let options = RunnerOptions::new("bench");
-    let runner =
-        Runner::start(house.jobs.clone(), handlers, vec![], options, house.stop.clone());
+    let runner = Runner::start(house.jobs.clone(), handlers, vec![], options, house.stop.clone());
     tokio::time::sleep(Duration::from_millis(500)).await;
     let mut times = Vec::new();
     for _ in 0..PICKED_UP {
