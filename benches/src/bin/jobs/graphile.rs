@@ -1,5 +1,6 @@
 //! graphile-worker from npm, in a temporary folder. Without npm it is left out, and said so.
 
+use std::io::{self, Write as _};
 use std::process::Command;
 
 use anyhow::Context as _;
@@ -18,7 +19,7 @@ pub(crate) async fn run(cluster: &Cluster, jobs: usize, concurrency: &[u32]) -> 
         .current_dir(folder.path())
         .output();
     if !install.as_ref().is_ok_and(|output| output.status.success()) {
-        eprintln!("graphile-worker could not be installed by npm, so it is left out");
+        writeln!(io::stderr(), "graphile-worker can't be installed by npm, so it is left out")?;
         return Ok(());
     }
     let concurrency = concurrency.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
@@ -28,6 +29,6 @@ pub(crate) async fn run(cluster: &Cluster, jobs: usize, concurrency: &[u32]) -> 
         .output()
         .context("node")?;
     anyhow::ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    print!("{}", String::from_utf8_lossy(&output.stdout));
+    io::stdout().write_all(&output.stdout)?;
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(crate) enum Taken {
 
 // A job that was processing and not started belonged to a dead batch: its attempt did not happen.
 macro_rules! claim {
-    ($time:literal, $lock:literal, $by_key:literal, $soft:literal) => {
+    ($time:literal, $lock:literal, $soft:literal) => {
         concat!(
             "WITH t AS MATERIALIZED (SELECT ", $time, " AS now),
              due AS MATERIALIZED (
@@ -69,7 +69,7 @@ macro_rules! claim {
                last_error_message = CASE doom WHEN 'crash_loop' THEN $10
                  WHEN 'attempts_exhausted' THEN $11 ELSE last_error_message END,
                finished_at = CASE WHEN doom IS NULL THEN NULL ELSE (SELECT now FROM t) END
-             FROM ruled WHERE jobs.key = ruled.key", $by_key, "
+             FROM ruled WHERE jobs.key = ruled.key
              RETURNING jobs.key, id, kind, subject, status, payload, jobs.attempts, max_attempts,
                jobs.crashes, next_run_at, traceparent, last_error_code, last_error_message"
         )
@@ -79,22 +79,20 @@ macro_rules! claim {
 /// A claim that is lost in a crash of the database is a lease that nobody has: it need not be durable.
 const CLAIM: Sql = Sql::pair(
     "jobs.claim",
-    claim!("$1", "", "", ""),
+    claim!("$1", "", ""),
     claim!(
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint + $1",
         "FOR UPDATE SKIP LOCKED",
-        " AND jobs.key = ANY (ARRAY(SELECT key FROM due))",
         " AND (SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL"
     ),
 );
 /// The same where a hook writes in the same transaction: what it writes must be durable.
 const CLAIM_HOOKED: Sql = Sql::pair(
     "jobs.claim_hooked",
-    claim!("$1", "", "", ""),
+    claim!("$1", "", ""),
     claim!(
         "(extract(epoch FROM clock_timestamp()) * 1000)::bigint + $1",
         "FOR UPDATE SKIP LOCKED",
-        " AND jobs.key = ANY (ARRAY(SELECT key FROM due))",
         ""
     ),
 );

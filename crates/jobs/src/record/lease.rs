@@ -18,11 +18,11 @@ const HEARTBEAT: Sql = Sql::pair(
      RETURNING jobs.key",
     "WITH l AS MATERIALIZED (
        SELECT j.key FROM jobs AS j, unnest($1::bigint[], $2::bigint[]) AS given (key, token)
-       WHERE j.key = given.key AND j.key = ANY ($1) AND j.lease_token = given.token
+       WHERE j.key = given.key AND j.lease_token = given.token
          AND j.status = 'processing' FOR NO KEY UPDATE OF j SKIP LOCKED),
      t AS MATERIALIZED (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $3 AS now)
      UPDATE jobs SET heartbeat_at = (SELECT now FROM t), claim_at = (SELECT now FROM t) + $4
-     FROM l WHERE jobs.key = l.key AND jobs.key = ANY ($1) RETURNING jobs.key",
+     FROM l WHERE jobs.key = l.key RETURNING jobs.key",
 );
 const HELD: Sql = Sql::pair(
     "jobs.held",
@@ -30,7 +30,7 @@ const HELD: Sql = Sql::pair(
        json_extract($2, '$[' || k.key || ']') AS token FROM json_each($1) AS k) AS l
      WHERE jobs.key = l.key AND jobs.lease_token = l.token AND status = 'processing'",
     "SELECT j.key FROM jobs AS j, unnest($1::bigint[], $2::bigint[]) AS given (key, token)
-     WHERE j.key = given.key AND j.key = ANY ($1) AND j.lease_token = given.token
+     WHERE j.key = given.key AND j.lease_token = given.token
        AND j.status = 'processing'",
 );
 /// The weakest lock that a claim, a cancel and a settlement wait for or pass by, and a heartbeat does

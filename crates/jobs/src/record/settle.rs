@@ -26,17 +26,17 @@ macro_rules! leased {
         concat!(
             "WITH l AS MATERIALIZED (SELECT j.key FROM jobs AS j,
                unnest($1::bigint[], $2::bigint[]) AS given (key, token)
-               WHERE j.key = given.key AND j.key = ANY ($1) AND j.lease_token = given.token
+               WHERE j.key = given.key AND j.lease_token = given.token
                  AND j.status = 'processing' FOR UPDATE OF j)
              UPDATE jobs SET ", $($set),+, " FROM l
-             WHERE jobs.key = l.key AND jobs.key = ANY ($1) RETURNING ", $returning
+             WHERE jobs.key = l.key RETURNING ", $returning
         )
     };
     (postgres, $($set:expr),+; $returning:expr) => {
         concat!(
             "UPDATE jobs SET ", $($set),+, "
              FROM unnest($1::bigint[], $2::bigint[]) AS l (key, token)
-             WHERE jobs.key = l.key AND jobs.key = ANY ($1) AND jobs.lease_token = l.token
+             WHERE jobs.key = l.key AND jobs.lease_token = l.token
                AND status = 'processing'
              RETURNING ", $returning
         )

@@ -33,7 +33,7 @@ CREATE TABLE jobs (
     AND heartbeat_at IS NULL AND lock_ttl_seconds IS NULL AND started = 0)),
   CHECK (status <> 'processing' OR (lease_token IS NOT NULL AND locked_at IS NOT NULL
     AND locked_by IS NOT NULL AND heartbeat_at IS NOT NULL AND lock_ttl_seconds IS NOT NULL))
-) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
 CREATE INDEX jobs_claim ON jobs (kind, priority, claim_at) WHERE claim_at IS NOT NULL;
 CREATE INDEX jobs_by_status ON jobs (status, id, kind);
 CREATE UNIQUE INDEX jobs_unfinished ON jobs (kind, subject)
