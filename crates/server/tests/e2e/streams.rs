@@ -27,6 +27,8 @@ const FEW_EVENTS: u64 = 5_000;
 const WRITERS: u64 = 4;
 /// Events of one write.
 const TOGETHER: u64 = 10;
+/// Each kind of fault comes twice.
+const LEAST_FAULTS: u32 = 12;
 const BETWEEN_FAULTS: Duration = Duration::from_millis(300);
 /// A stream in which nothing comes for so long is opened anew.
 const SILENCE: Duration = Duration::from_secs(40);
@@ -95,9 +97,13 @@ impl Follower {
     }
 }
 
-/// Writes its share; a write that a fault has hit is done again.
-async fn write(events: Events, writes: u64) {
-    for number in 0..writes {
+/// Writes its share, and more until there were faults enough; a write that a fault has hit is done
+/// again.
+async fn write(events: Events, writes: u64, enough: Arc<AtomicBool>) {
+    for number in 0.. {
+        if number >= writes && enough.load(Ordering::SeqCst) {
+            return;
+        }
         loop {
             let writing = events.write(async |_, out| {
                 for part in 0..TOGETHER {
@@ -119,12 +125,15 @@ struct Faults<'a> {
     database: &'a TestDatabase,
     proxy: &'a SlowProxy,
     restart: Option<String>,
+    /// There were [`LEAST_FAULTS`].
+    enough: Arc<AtomicBool>,
 }
 
 impl Faults<'_> {
     async fn go_on(&self, second: &mut Server, again: impl Fn(&str) -> Server, done: &AtomicBool) {
         let db = self.database.open().await;
         for round in 0_u32.. {
+            self.enough.store(round >= LEAST_FAULTS, Ordering::SeqCst);
             if done.load(Ordering::SeqCst) {
                 break;
             }
@@ -215,10 +224,13 @@ async fn nothing_is_lost_doubled_or_out_of_order() {
     let (events, tasks) = starting.await.unwrap();
     let done = AtomicBool::new(false);
     let restart = std::env::var(RESTART_VARIABLE).ok();
-    let faults = Faults { database: &database, proxy: &proxy, restart };
+    let enough = Arc::new(AtomicBool::new(false));
+    let faults =
+        Faults { database: &database, proxy: &proxy, restart, enough: Arc::clone(&enough) };
     let writers = async {
         let share = count.div_ceil(WRITERS * TOGETHER);
-        let writing = (0..WRITERS).map(|_| tokio::spawn(write(events.clone(), share)));
+        let write = |_| tokio::spawn(write(events.clone(), share, Arc::clone(&enough)));
+        let writing = (0..WRITERS).map(write);
         for writer in writing.collect::<Vec<_>>() {
             writer.await.unwrap();
         }
@@ -231,7 +243,10 @@ async fn nothing_is_lost_doubled_or_out_of_order() {
         events.open(&mainstay_events::Ask::default()).await.unwrap().1.position().to_string();
     let last: u64 = last.split('.').nth(1).unwrap().parse().unwrap();
     assert!(last >= count, "{last}");
+    // Whoever has everything already is told so by one write more.
+    let last = last + TOGETHER;
     until.store(last, Ordering::SeqCst);
+    write(events, 1, Arc::new(AtomicBool::new(true))).await;
     let expected: Vec<u64> = (1..=last).collect();
     for follower in followers {
         let seen = tokio::task::spawn_blocking(|| follower.join().unwrap()).await.unwrap();
