@@ -1,5 +1,6 @@
 //! The peer: nginx with its nchan module (Debian's nginx and libnginx-mod-nchan), where it is installed.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,7 +14,7 @@ const MODULE: &str = "/usr/lib/nginx/modules/ngx_nchan_module.so";
 
 pub(crate) async fn measure() -> anyhow::Result<()> {
     if !Path::new(MODULE).exists() {
-        eprintln!("nginx with nchan is not installed; only ours is measured");
+        writeln!(std::io::stderr(), "nginx with nchan is not installed; only ours is measured")?;
         return Ok(());
     }
     let folder = tempfile::tempdir()?;
