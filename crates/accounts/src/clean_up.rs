@@ -5,6 +5,7 @@ use std::time::Duration;
 use mainstay_base::Timestamp;
 
 use crate::accounts::Accounts;
+use crate::error::AccountsError;
 use crate::model::{INVITE_TIME, SETUP_TIME};
 use crate::record::cleanup::{
     self, AUDIT, BUCKETS, Broom, INVITES, PORTION, REQUESTS, SESSIONS, SETUP_LINKS, TOKENS, WINDOWS,
@@ -22,9 +23,12 @@ const ENDED_KEPT: Duration = Duration::from_hours(30 * 24);
 impl Accounts {
     /// Removes a bounded number of what is over, and tells how many rows that were. `audit_kept` is
     /// how long the audit log and requests for access go back.
-    pub async fn clean_up(&self, audit_kept: Duration) -> u64 {
+    ///
+    /// # Errors
+    /// The first failure; what else is over is removed all the same.
+    pub async fn clean_up(&self, audit_kept: Duration) -> Result<u64, AccountsError> {
         let now = self.now();
-        let mut removed = 0;
+        let (mut removed, mut failed) = (0, None);
         for (broom, kept) in [
             (&SESSIONS, Duration::ZERO),
             (&TOKENS, ENDED_KEPT),
@@ -35,36 +39,39 @@ impl Accounts {
             (&REQUESTS, audit_kept),
             (&AUDIT, audit_kept),
         ] {
-            removed += self.sweep(broom, before(now, kept), PORTIONS).await;
+            match self.sweep(broom, before(now, kept), PORTIONS).await {
+                Ok(count) => removed += count,
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
-        removed
+        failed.map_or(Ok(removed), Err)
     }
 
     /// One portion of old counts, for the request that happens to be the hundredth.
     pub(crate) async fn clean_buckets(&self) {
-        self.sweep(&BUCKETS, before(self.now(), BUCKETS_KEPT), 1).await;
+        if let Err(error) = self.sweep(&BUCKETS, before(self.now(), BUCKETS_KEPT), 1).await {
+            tracing::warn!(%error, "cleaning up failed; trying later");
+        }
     }
 
-    async fn sweep(&self, broom: &Broom, until: Timestamp, portions: u32) -> u64 {
+    async fn sweep(
+        &self,
+        broom: &Broom,
+        until: Timestamp,
+        portions: u32,
+    ) -> Result<u64, AccountsError> {
         let mut removed = 0;
         for _ in 0..portions {
-            match cleanup::sweep(self.db(), broom, until).await {
-                Ok(count) => {
-                    removed += count;
-                    if count < PORTION.unsigned_abs() {
-                        break;
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(statement = broom.name(), %error, "cleaning up failed; trying later");
-                    break;
-                }
+            let count = cleanup::sweep(self.db(), broom, until).await?;
+            removed += count;
+            if count < PORTION.unsigned_abs() {
+                break;
             }
         }
         if removed > 0 {
             tracing::debug!(statement = broom.name(), removed, "cleaned up");
         }
-        removed
+        Ok(removed)
     }
 }
 

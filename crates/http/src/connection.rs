@@ -70,6 +70,10 @@ where
         tokio::select! {
             biased;
             ended = connection.as_mut() => return ended.map_err(Into::into),
+            () = pulse.cut.notified() => {
+                let slow = io::Error::new(io::ErrorKind::TimedOut, Slow::Reader);
+                return Err(slow.into());
+            }
             () = stop.cancelled(), if !closing => {
                 // hyper would wait for the rest of a first head that has begun to come.
                 if pulse.begun() == 0 {

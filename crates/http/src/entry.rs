@@ -53,6 +53,15 @@ impl hyper::service::Service<Request<Incoming>> for Entry {
 #[derive(Clone, Default)]
 pub(crate) struct Lasting(Arc<OnceLock<InFlight>>);
 
+impl Lasting {
+    /// Ends the connection: its client takes nothing.
+    pub(crate) fn cut(&self) {
+        if let Some(in_flight) = self.0.get() {
+            in_flight.0.cut.notify_one();
+        }
+    }
+}
+
 struct InFlight(Arc<Pulse>);
 
 impl InFlight {

@@ -13,6 +13,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 use tokio::time::{Sleep, sleep};
 
 use crate::limits::{LINGER_BYTES, LINGER_TIME, Limits};
@@ -28,6 +29,8 @@ pub(crate) struct Pulse {
     pub(crate) http2: AtomicBool,
     /// The newest request ended with an empty line, so other bytes after it begin the next head.
     pub(crate) ends_in_empty_line: AtomicBool,
+    /// Somebody has seen that the client takes nothing.
+    pub(crate) cut: Notify,
     /// A body was refused, so its rest may still be on the way.
     pub(crate) refused_body: AtomicBool,
 }

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse as _, Response};
 use mainstay_accounts::{Caller, Means};
 use mainstay_events::{Delivery, Entered, Opening, Owner};
@@ -39,6 +39,7 @@ pub(super) async fn follow(
     State(state): State<SharedState>,
     SignedIn(caller): SignedIn,
     method: Method,
+    version: Version,
     headers: HeaderMap,
     Query(query): Query<StreamQuery>,
 ) -> Result<Response, Error> {
@@ -47,7 +48,7 @@ pub(super) async fn follow(
     if method == Method::HEAD {
         return Ok((STREAM_HEADERS, Body::empty()).into_response());
     }
-    begin(&state, &caller, ask).await
+    begin(&state, &caller, version, ask).await
 }
 
 const STREAM_HEADERS: [(header::HeaderName, HeaderValue); 2] = [
@@ -56,7 +57,12 @@ const STREAM_HEADERS: [(header::HeaderName, HeaderValue); 2] = [
     (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
 ];
 
-async fn begin(state: &SharedState, caller: &Caller, ask: StreamAsk) -> Result<Response, Error> {
+async fn begin(
+    state: &SharedState,
+    caller: &Caller,
+    version: Version,
+    ask: StreamAsk,
+) -> Result<Response, Error> {
     let live = &state.live;
     let (owner, most) = match caller.means {
         Means::Session { .. } => (Owner::User(caller.user.id), live.max_per_user),
@@ -79,11 +85,17 @@ async fn begin(state: &SharedState, caller: &Caller, ask: StreamAsk) -> Result<R
         proof,
         stopping: state.stopping.clone(),
         lasting: lasting.clone(),
+        stalls: live.proofs.stalls().clone(),
+        stall_time: state.limits.stall_time,
         rng: live.rng.clone(),
         keepalive: state.limits.keepalive,
     });
     let mut response = (STREAM_HEADERS, body).into_response();
     response.extensions_mut().insert(lasting);
+    // Whoever comes back does so on a connection of its own, and this one frees its place at once.
+    if version < Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     Ok(response)
 }
 

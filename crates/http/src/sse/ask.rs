@@ -48,7 +48,8 @@ impl StreamQuery {
         let streams = streams(self.streams.as_deref())?;
         let kinds = self.types.as_deref().map(kinds).transpose()?;
         let connection = self.connection.as_deref().map(connection).transpose()?;
-        let after = last_event_id(headers).or(self.after).filter(|after| !after.is_empty());
+        let given = [last_event_id(headers), self.after];
+        let after = given.into_iter().flatten().find(|after| !after.is_empty());
         let events = Ask { user: Some(user), streams, kinds, after };
         Ok(StreamAsk { events, connection })
     }
@@ -145,6 +146,15 @@ mod tests {
         headers.insert("last-event-id", "a.2.2".parse().unwrap());
         let ask = query.check(user(), &headers).unwrap().events;
         assert_eq!(ask.after.as_deref(), Some("a.2.2"));
+    }
+
+    #[test]
+    fn an_empty_header_does_not_hide_the_address() {
+        let query = StreamQuery { after: Some("a.1.1".to_owned()), ..StreamQuery::default() };
+        let mut headers = HeaderMap::new();
+        headers.insert("last-event-id", "".parse().unwrap());
+        let ask = query.check(user(), &headers).unwrap().events;
+        assert_eq!(ask.after.as_deref(), Some("a.1.1"));
     }
 
     #[test]

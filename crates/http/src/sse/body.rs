@@ -15,6 +15,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
 use super::proofs::Watch;
+use super::stalls::{Progress, Stalls};
 use super::{RETRY, RETRY_AFTER_STOP, frame};
 use crate::entry::Lasting;
 
@@ -31,8 +32,9 @@ pub(crate) struct Head {
     pub(crate) proof: Watch,
     pub(crate) stopping: CancellationToken,
     /// Keeps the connection from being taken for an idle one.
-    #[expect(dead_code, reason = "it is only held")]
     pub(crate) lasting: Lasting,
+    pub(crate) stalls: Stalls,
+    pub(crate) stall_time: Duration,
     pub(crate) rng: Arc<dyn Rng>,
     pub(crate) keepalive: Duration,
 }
@@ -44,13 +46,16 @@ pub(crate) fn stream(head: Head) -> Body {
     keepalive.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // The first words are a sign of life already.
     keepalive.reset();
-    let follower = Follower { head, keepalive, ended: false };
+    let progress = head.stalls.watch(head.lasting.clone(), head.stall_time);
+    let follower = Follower { head, keepalive, progress, ended: false };
     let state = (Some(first), follower);
     Body::from_stream(unfold(state, async |(first, mut follower)| {
+        follower.progress.taken();
         let chunk = match first {
             Some(first) => first,
             None => follower.next().await?,
         };
+        follower.progress.handed_over();
         Some((Ok::<_, Infallible>(chunk), (None, follower)))
     }))
 }
@@ -69,6 +74,7 @@ fn first_words(head: &Head) -> Bytes {
 struct Follower {
     head: Head,
     keepalive: Interval,
+    progress: Progress,
     ended: bool,
 }
 
@@ -94,7 +100,13 @@ impl Follower {
             Next::Replaced(Ending::TakenOver) => None,
             Next::SignedOut => Some(self.end(frame::AUTH_EXPIRED)),
             Next::Event(Ok(delivery)) => Some(self.deliver(&delivery)),
-            Next::Event(Err(error)) => Some(self.begin_anew(&error).await),
+            Next::Event(Err(error)) => {
+                let stopping = self.head.stopping.clone();
+                // Seldom, and large: it must not make every follower large.
+                let beginning = Box::pin(self.begin_anew(&error));
+                let words = stopping.run_until_cancelled(beginning).await;
+                Some(words.unwrap_or_else(|| self.stop()))
+            }
             Next::Tick => Some(frame::keepalive(&self.head.feed.position()).into()),
         }
     }

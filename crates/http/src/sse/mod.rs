@@ -1,10 +1,11 @@
 //! Live streams of events: `ask` (what the query says) → `frame` (the texts) → `body` (what is sent,
-//! until it has to end) → `proofs` (whose session or token has ended).
+//! until it has to end) → `proofs` (whose session or token has ended) → `stalls` (who takes nothing).
 
 mod ask;
 mod body;
 mod frame;
 mod proofs;
+mod stalls;
 
 use std::fmt;
 use std::sync::Arc;

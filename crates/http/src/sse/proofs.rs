@@ -9,13 +9,18 @@ use std::time::Duration;
 use mainstay_accounts::{Accounts, Means};
 use mainstay_base::{Clock, Id, Timestamp};
 use mainstay_events::{Doorbell, Topic};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
+
+use super::stalls::Stalls;
 
 /// How often all are looked at without a bell: sessions also end by time.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// The least time between two looks, however often it rings.
 const LOOK_APART: Duration = Duration::from_millis(100);
+
+/// The longest that one look waits for the database.
+const LOOK_LIMIT: Duration = Duration::from_secs(10);
 
 /// The proofs of the streams of this instance. A clone is another handle to the same.
 #[derive(Clone)]
@@ -26,6 +31,7 @@ pub struct Proofs {
 struct Shared {
     accounts: Accounts,
     clock: Arc<dyn Clock>,
+    stalls: Stalls,
     /// By the session's or token's id. There are no more than connections.
     watched: Mutex<HashMap<Id, Watched>>,
 }
@@ -40,10 +46,12 @@ impl Proofs {
     /// Nobody follows anything yet.
     #[must_use]
     pub fn new(accounts: Accounts, clock: Arc<dyn Clock>) -> Self {
-        Self { shared: Arc::new(Shared { accounts, clock, watched: Mutex::default() }) }
+        let stalls = Stalls::new(Arc::clone(&clock));
+        Self { shared: Arc::new(Shared { accounts, clock, stalls, watched: Mutex::default() }) }
     }
 
-    /// Looks at every proof when its bell rings and every few seconds, until `stop`.
+    /// Looks at every proof when its bell rings and every few seconds, until `stop`, and at who takes
+    /// nothing.
     pub async fn run(self, doorbell: Doorbell, stop: CancellationToken) {
         let mut ears = doorbell.listen(Topic::Access);
         loop {
@@ -53,8 +61,12 @@ impl Proofs {
                 _ = ears.heard() => {}
                 () = sleep(LOOK_EVERY) => {}
             }
-            self.look().await;
-            if stop.run_until_cancelled(sleep(LOOK_APART)).await.is_none() {
+            self.shared.stalls.cut();
+            let looking = async {
+                self.look().await;
+                sleep(LOOK_APART).await;
+            };
+            if stop.run_until_cancelled(looking).await.is_none() {
                 return;
             }
         }
@@ -75,6 +87,11 @@ impl Proofs {
         Watch { shared: Arc::clone(&self.shared), id, ended }
     }
 
+    /// Those whose client may take nothing.
+    pub(crate) fn stalls(&self) -> &Stalls {
+        &self.shared.stalls
+    }
+
     /// Ends the streams whose proof is no longer good. A database that does not answer ends none: it
     /// says nothing about anybody, and what ends by time alone is seen without it.
     async fn look(&self) {
@@ -83,22 +100,29 @@ impl Proofs {
             return;
         }
         let now = self.shared.clock.now();
-        let over = asked.iter().filter(|means| is_over(means, now)).map(id_of);
-        let mut ended: Vec<Id> = over.collect();
-        match self.shared.accounts.alive(&asked).await {
-            Ok(alive) => ended.extend(asked.iter().map(id_of).filter(|id| !alive.contains(id))),
-            Err(error) => tracing::warn!(%error, "live streams could not be checked; trying again"),
-        }
-        let watched = self.shared.watched.lock().unwrap_or_else(PoisonError::into_inner);
-        for id in ended {
-            if let Some(one) = watched.get(&id) {
-                one.ended.cancel();
+        self.shared.end(asked.iter().filter(|means| is_over(means, now)).map(id_of));
+        match timeout(LOOK_LIMIT, self.shared.accounts.alive(&asked)).await {
+            Ok(Ok(alive)) => {
+                self.shared.end(asked.iter().map(id_of).filter(|id| !alive.contains(id)));
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "live streams could not be checked; trying again");
+            }
+            Err(_elapsed) => {
+                tracing::warn!("the database does not say who is signed in; trying again");
             }
         }
     }
 }
 
 impl Shared {
+    fn end(&self, ids: impl Iterator<Item = Id>) {
+        let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        for one in ids.filter_map(|id| watched.get(&id)) {
+            one.ended.cancel();
+        }
+    }
+
     fn means(&self) -> Vec<Means> {
         let watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.values().map(|one| one.means.clone()).collect()

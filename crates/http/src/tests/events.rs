@@ -3,13 +3,16 @@
 use std::time::Duration;
 
 use mainstay_accounts::{Role, Scope, Source, UserChange, UserStatus};
-use mainstay_events::{Event, EventsError, Stream};
+use axum::body::Body;
+use axum::http::Request;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use mainstay_events::{Event, EventsError, Stream, Topic};
 use serde_json::{Value, json};
 
 use super::follower::{Block, Follower};
 use super::house::{House, Plan};
 use super::people::{Person, bearer};
-use super::raw::request;
+use super::raw::{PATIENCE, request};
 use crate::Limits;
 
 impl House {
@@ -330,6 +333,31 @@ async fn a_client_that_never_reads_is_cut_and_holds_up_nobody() {
     // The server hangs up: what it had handed over can be read, and then there is an end.
     let came = super::raw::read_to_end(&mut silent).await.len();
     assert!(came < 300 * 60_000, "{came}");
+}
+
+#[tokio::test]
+async fn a_client_of_http2_that_opens_no_window_is_cut() {
+    let limits = Limits { stall_time: Duration::from_millis(100), ..Limits::default() };
+    let house = House::limited(limits).await;
+    let admin = house.admin().await;
+    let stream = tokio::net::TcpStream::connect(house.address).await.unwrap();
+    let mut builder = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+    builder.initial_stream_window_size(0);
+    let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
+    let driving = tokio::spawn(connection);
+    let request = Request::get(format!("http://{}/api/events", house.address))
+        .header("cookie", format!("session={}", admin.session))
+        .body(Body::empty());
+    let answer = sender.send_request(request.unwrap()).await.unwrap();
+    assert_eq!(answer.status(), 200);
+    let cut = async {
+        while !driving.is_finished() {
+            // The look comes every few seconds, and with this bell.
+            house.events.doorbell().ring(Topic::Access, "");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, cut).await.expect("nobody cuts it");
 }
 
 #[tokio::test]

@@ -50,7 +50,7 @@ pub const MAX_CONNECTIONS: Setting = Setting {
     variables: &["MAINSTAY_MAX_CONNECTIONS"],
     flag: None,
     kind: Kind::Integer,
-    fallback: Fallback::Fixed("1000"),
+    fallback: Fallback::Fixed("10000"),
     mask: None,
     help: "Most connections that are open at once, 1 to 65535",
 };

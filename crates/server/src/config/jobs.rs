@@ -25,7 +25,7 @@ pub const CONCURRENCY: Setting = Setting {
     kind: Kind::Integer,
     fallback: Fallback::Fixed("2"),
     mask: None,
-    help: "Background jobs that one runner works on at once, 1 to 1000",
+    help: "Background jobs that one runner works on at once, 1 to 500",
 };
 
 /// How often an idle runner looks.
@@ -95,7 +95,7 @@ pub struct JobsConfig {
 /// Reads the settings of jobs.
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<JobsConfig> {
     let embedded = reader.required(&EMBEDDED, boolean);
-    let concurrency = reader.required(&CONCURRENCY, |text| number(text, 1..=1_000));
+    let concurrency = reader.required(&CONCURRENCY, |text| number(text, 1..=500));
     let poll = reader.required(&POLL_MS, |text| number(text, 10..=60_000));
     let runner_id = reader.optional(&RUNNER_ID, runner_id);
     let lock_ttl = reader.required(&LOCK_TTL, |text| number(text, 2..=86_400));
@@ -163,7 +163,7 @@ mod tests {
         let long = "x".repeat(MAX_RUNNER_ID_CHARS + 1);
         for (name, value) in [
             ("WORKER_CONCURRENCY", "0"),
-            ("WORKER_CONCURRENCY", "1001"),
+            ("WORKER_CONCURRENCY", "501"),
             ("WORKER_POLL_MS", "9"),
             ("WORKER_ID", "two\nlines"),
             ("WORKER_ID", " "),

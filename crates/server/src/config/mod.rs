@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(config.database.kind, DatabaseKind::Sqlite { path });
         assert_eq!(config.database.connections, 10);
         assert_eq!(config.http.listen.to_string(), "127.0.0.1:7373");
-        assert_eq!(config.http.max_connections, 1000);
+        assert_eq!(config.http.max_connections, 10_000);
         assert_eq!(config.tls, None);
         assert_eq!(config.log.format, LogFormat::Auto);
         assert!(config.mail.is_none());
