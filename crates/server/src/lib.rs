@@ -1,6 +1,6 @@
 //! The `mainstay` program: [`cli`] → [`config`] → [`telemetry`] → a command → [`exit`].
 //!
-//! `serve` binds (`listen`), opens the data (`data`) and the rooms on it (`rooms`, `room` with `pepper`),
+//! `serve` binds (`listen`, `descriptors`), opens the data (`data`) and the rooms on it (`rooms`, `room` with `pepper`),
 //! runs jobs (`work` with `post`), joins all to a surface (`wire`), watches itself (`metrics`, `saturation`) and ends by [`shutdown`].
 //!
 //! A library, so that tests reach its parts; the binary only calls [`run`].
@@ -8,6 +8,7 @@
 pub mod cli;
 pub mod config;
 mod data;
+mod descriptors;
 pub mod exit;
 mod listen;
 mod metrics;

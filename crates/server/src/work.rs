@@ -155,7 +155,9 @@ impl Handler for CleanUp {
     fn run<'a>(&'a self, _: &'a Claimed, _: &'a Context) -> BoxFuture<'a, Result<(), JobError>> {
         Box::pin(async {
             let cleaned = self.accounts.clean_up(self.audit_kept).await;
-            cleaned.map(drop).map_err(|error| JobError::retriable("clean_up_failed", error.to_string()))
+            cleaned
+                .map(drop)
+                .map_err(|error| JobError::retriable("clean_up_failed", error.to_string()))
         })
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mainstay_accounts::{Role, Scope, Source, UserChange, UserStatus};
 use axum::body::Body;
 use axum::http::Request;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use mainstay_accounts::{Role, Scope, Source, UserChange, UserStatus};
 use mainstay_events::{Event, EventsError, Stream, Topic};
 use serde_json::{Value, json};
 

@@ -50,7 +50,7 @@ async fn clean(jobs: &Jobs) {
     }
 }
 
-async fn tell(jobs: &Jobs) {
+pub(super) async fn tell(jobs: &Jobs) {
     loop {
         match jobs.summary().await {
             Ok(summary) => measure::summary(&summary),

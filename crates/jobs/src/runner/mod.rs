@@ -63,6 +63,12 @@ impl RunnerOptions {
     }
 }
 
+/// Tells the metrics how deep the queue is until `stop`, for a process that runs no jobs itself. A
+/// runner does this by itself.
+pub async fn tell_depth(jobs: Jobs, stop: CancellationToken) {
+    stop.run_until_cancelled(care::tell(&jobs)).await;
+}
+
 /// Starts what runs handlers.
 #[derive(Debug)]
 pub struct Runner;

@@ -19,7 +19,7 @@ use crate::metrics::Recorder;
 use crate::rooms::{self, Rooms};
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
-use crate::{data, listen, runtime, shutdown, work};
+use crate::{data, descriptors, listen, runtime, shutdown, work};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,6 +79,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     shutdown::on_signals(stop.clone(), grace).context("signals can't be listened to")?;
     let tls =
         config.tls.as_ref().map(|files| Tls::from_files(&files.cert, &files.key)).transpose()?;
+    descriptors::raise(config.http.max_connections);
     let listener = listen::bind(&config.http.listen).await?;
     data::prepare_folder(config)?;
     let _lock = data::lock(config)?;
@@ -143,9 +144,13 @@ fn start(
         let (pulse, recorder, stop) = (Arc::clone(&pulse), recorder.clone(), stop.clone());
         async move { pulse.beat(stop, || recorder.upkeep()).await }
     });
-    let embedded = config.jobs.embedded;
-    let run = || work::run(config, jobs.clone(), handlers, stop.clone());
-    let runner = embedded.then(run).transpose()?;
+    let runner = if config.jobs.embedded {
+        Some(work::run(config, jobs.clone(), handlers, stop.clone())?)
+    } else {
+        // Whoever runs jobs elsewhere has no metrics of its own to be read.
+        tasks.spawn(mainstay_jobs::tell_depth(jobs.clone(), stop.clone()));
+        None
+    };
     let live = Live {
         connections: events.connections().clone(),
         events,

@@ -184,16 +184,17 @@ async fn nothing_is_lost_doubled_or_out_of_order() {
         unreachable!("it is PostgreSQL")
     };
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    let start = |folder: &tempfile::TempDir, listen: &str| {
+    let start = |folder: &tempfile::TempDir, listen: &str, direct: Option<&str>| {
         let mut command = mainstay(folder.path());
         command
             .args(["serve", "--listen", listen, "--database", &database.address()])
             .env("TOKEN_HASH_PEPPER", PEPPER)
-            .env("DATABASE_DIRECT_URL", direct.expose());
+            .envs(direct.map(|direct| ("DATABASE_DIRECT_URL", direct)));
         Server::spawn(command)
     };
-    let first = start(&folders[0], "127.0.0.1:0");
-    let mut second = start(&folders[1], "127.0.0.1:0");
+    // One as most are set up, and one that hears through the proxy.
+    let first = start(&folders[0], "127.0.0.1:0", None);
+    let mut second = start(&folders[1], "127.0.0.1:0", Some(direct.expose()));
     let session = signed(&first.address, &set_up(&first));
 
     let until = Arc::new(AtomicU64::new(0));
@@ -236,7 +237,7 @@ async fn nothing_is_lost_doubled_or_out_of_order() {
         }
         done.store(true, Ordering::SeqCst);
     };
-    let again = |listen: &str| start(&folders[1], listen);
+    let again = |listen: &str| start(&folders[1], listen, Some(direct.expose()));
     tokio::join!(writers, faults.go_on(&mut second, again, &done));
 
     let last =
