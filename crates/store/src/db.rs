@@ -5,17 +5,17 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mainstay_base::{Clock, Moment, Secret, Timestamp};
-use sqlx::pool::PoolConnection;
-use sqlx::{PgPool, Postgres, Sqlite, SqlitePool};
+use sqlx::{PgPool, SqlitePool};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::StoreError;
 use crate::gate::Gate;
+use crate::lease::{Lease, Pooled};
 use crate::options::{StoreOptions, Target};
 use crate::row::Row;
 use crate::sql::{Dialect, Sql};
-use crate::statement::{self, Connection};
-use crate::tx::{Inner, Snapshot, Tx};
+use crate::statement;
+use crate::tx::{Snapshot, Tx};
 use crate::value::Value;
 use crate::{measure, migrate, postgres, sqlite};
 
@@ -50,21 +50,6 @@ impl Pools {
             Self::Postgres { pool } => {
                 pool.num_idle() == 0 && pool.size() >= pool.options().get_max_connections()
             }
-        }
-    }
-}
-
-/// A connection that goes back to its pool with this value.
-enum Reader {
-    Sqlite(PoolConnection<Sqlite>),
-    Postgres(PoolConnection<Postgres>),
-}
-
-impl Reader {
-    fn connection(&mut self) -> Connection<'_> {
-        match self {
-            Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(connection) => Connection::Postgres { connection, prepared: true },
         }
     }
 }
@@ -166,7 +151,7 @@ impl Db {
         }
         let mut reader = self.reader().await?;
         let clock = &*self.shared.options.clock;
-        statement::fetch_all(clock, reader.connection(), sql, values).await
+        statement::fetch_all(clock, reader.connection()?, sql, values).await
     }
 
     /// The first row of the answer, if there is one.
@@ -185,7 +170,7 @@ impl Db {
         }
         let mut reader = self.reader().await?;
         let clock = &*self.shared.options.clock;
-        statement::fetch_optional(clock, reader.connection(), sql, values).await
+        statement::fetch_optional(clock, reader.connection()?, sql, values).await
     }
 
     /// The first row of the answer.
@@ -312,12 +297,9 @@ impl Db {
     }
 
     /// A connection of the pool for one statement.
-    async fn reader(&self) -> Result<Reader, StoreError> {
-        let acquired = match &self.shared.pools {
-            Pools::Sqlite { readers, .. } => readers.acquire().await.map(Reader::Sqlite),
-            Pools::Postgres { pool } => pool.acquire().await.map(Reader::Postgres),
-        };
-        self.shared.checked("acquire", acquired).inspect_err(measure::count_error)
+    async fn reader(&self) -> Result<Lease, StoreError> {
+        let leased = self.shared.lease(Mode::Read).await;
+        self.shared.checked("acquire", leased).inspect_err(measure::count_error)
     }
 }
 
@@ -327,25 +309,29 @@ impl Shared {
         mode: Mode,
         permit: OwnedSemaphorePermit,
     ) -> Result<Snapshot, StoreError> {
-        let begun = match (&self.pools, mode) {
-            (Pools::Sqlite { writer, .. }, Mode::Write) => {
-                writer.begin_with("BEGIN IMMEDIATE").await.map(Inner::Sqlite)
-            }
-            (Pools::Sqlite { readers, .. }, Mode::Read) => readers.begin().await.map(Inner::Sqlite),
-            (Pools::Postgres { pool }, mode) => {
-                let pooled = self.options.is_pooled();
-                let begin = if pooled { &postgres::BEGIN_POOLED } else { &postgres::BEGIN };
-                let begin = match mode {
-                    Mode::Write => begin.write,
-                    Mode::Read => begin.read,
-                };
-                pool.begin_with(begin).await.map(Inner::Postgres)
-            }
+        let begin = match self.options.target.dialect() {
+            Dialect::Sqlite => &sqlite::BEGIN,
+            Dialect::Postgres if self.options.is_pooled() => &postgres::BEGIN_POOLED,
+            Dialect::Postgres => &postgres::BEGIN,
         };
-        let inner = self.checked("begin", begun)?;
+        let text = match mode {
+            Mode::Write => begin.write,
+            Mode::Read => begin.read,
+        };
+        let mut lease = self.checked("begin", self.lease(mode).await)?;
+        self.checked("begin", lease.begin(text).await)?;
         let shift = self.shift.load(Ordering::Relaxed);
-        let prepared = !self.options.is_pooled();
-        Ok(Snapshot::new(inner, Arc::clone(&self.options.clock), shift, prepared, permit))
+        Ok(Snapshot::new(lease, Arc::clone(&self.options.clock), shift, permit))
+    }
+
+    /// A connection of the pool for `mode`.
+    async fn lease(&self, mode: Mode) -> Result<Lease, sqlx::Error> {
+        let pooled = match (&self.pools, mode) {
+            (Pools::Sqlite { writer, .. }, Mode::Write) => Pooled::Sqlite(writer.acquire().await?),
+            (Pools::Sqlite { readers, .. }, Mode::Read) => Pooled::Sqlite(readers.acquire().await?),
+            (Pools::Postgres { pool }, _) => Pooled::Postgres(pool.acquire().await?),
+        };
+        Ok(Lease::new(pooled, !self.options.is_pooled()))
     }
 
     fn checked<T>(

@@ -14,6 +14,7 @@ pub mod db;
 pub mod error;
 mod gate;
 pub mod installation;
+mod lease;
 pub mod listen;
 pub mod lock;
 mod measure;

@@ -12,6 +12,33 @@ use mainstay_testkit::{FakeClock, each_database};
 
 const SHORT: Duration = Duration::from_millis(500);
 
+const PARENT: Sql = Sql::same("test.parent", "CREATE TABLE parent (id BIGINT PRIMARY KEY)");
+/// What refers to nothing is found out at the commit only.
+const CHILD: Sql = Sql::same(
+    "test.child",
+    "CREATE TABLE child (parent BIGINT REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)",
+);
+const ORPHAN: Sql = Sql::same("test.orphan", "INSERT INTO child (parent) VALUES (1)");
+const FIRST_PARENT: Sql = Sql::same("test.first_parent", "INSERT INTO parent (id) VALUES (1)");
+const CHILDREN: Sql = Sql::same("test.children", "SELECT count(*) AS count FROM child");
+const SESSION: Sql =
+    Sql::pair("test.session", "SELECT 0 AS session", "SELECT pg_backend_pid()::bigint AS session");
+
+const SESSIONS: Sql =
+    Sql::same("test.sessions", "SELECT count(*) AS count FROM pg_stat_activity WHERE pid = $1");
+
+/// A session whose outcome is in doubt is not used again.
+async fn ends(db: &Db, session: i64) {
+    for _ in 0..500 {
+        let row = db.fetch_one(&SESSIONS, values![session]).await.unwrap();
+        if row.get::<i64>("count").unwrap() == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the session {session} is still there");
+}
+
 async fn patient(database: &mainstay_testkit::TestDatabase) -> Db {
     database.open_with(Arc::new(SystemClock::new()), |options| options.wait = SHORT).await
 }
@@ -27,6 +54,26 @@ each_database! {
         }).await;
         assert!(matches!(failed, Err(StoreError::Unique { statement: "test.insert" })));
         assert_eq!(count(&db).await.unwrap(), 0);
+    }
+
+    async fn a_refused_commit_spoils_nothing_for_the_next_write(database: &TestDatabase) {
+        let db = database.open().await;
+        db.write(async |tx| {
+            tx.execute(&PARENT, &[]).await?;
+            tx.execute(&CHILD, &[]).await
+        }).await.unwrap();
+        let mut session = 0;
+        let refused: Result<u64, StoreError> = db.write(async |tx| {
+            session = tx.fetch_one(&SESSION, &[]).await?.get("session")?;
+            tx.execute(&ORPHAN, &[]).await
+        }).await;
+        assert!(matches!(refused, Err(StoreError::Reference { statement: "commit" })), "{refused:?}");
+        db.write(async |tx| tx.execute(&FIRST_PARENT, &[]).await).await.unwrap();
+        let children: i64 = db.fetch_one(&CHILDREN, &[]).await.unwrap().get("count").unwrap();
+        assert_eq!(children, 0, "the refused child is not there");
+        if db.dialect() == Dialect::Postgres {
+            ends(&db, session).await;
+        }
     }
 
     async fn a_swallowed_error_is_not_committed(database: &TestDatabase) {
