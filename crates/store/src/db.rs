@@ -12,6 +12,7 @@ use crate::error::StoreError;
 use crate::gate::Gate;
 use crate::lease::{Lease, Pooled};
 use crate::options::{StoreOptions, Target};
+use crate::probe::Writes;
 use crate::row::Row;
 use crate::sql::{Dialect, Sql};
 use crate::statement;
@@ -32,6 +33,7 @@ struct Shared {
     /// Read transactions.
     readers: Gate,
     options: StoreOptions,
+    writes: Writes,
     /// Milliseconds added to PostgreSQL's clock by tests.
     shift: AtomicI64,
 }
@@ -91,6 +93,7 @@ impl Db {
             writers: Gate::new(writers, options.wait),
             readers: Gate::new(readers, options.wait),
             options,
+            writes: Writes::default(),
             shift: AtomicI64::new(0),
         };
         let db = Self { shared: Arc::new(shared) };
@@ -119,9 +122,17 @@ impl Db {
         E: From<StoreError>,
     {
         let mut watch = Watch::start(self);
-        let mut tx = Tx::new(self.begin(Mode::Write).await?);
-        let result = self.shared.writers.inside(work(&mut tx)).await?;
-        tx.commit().await.inspect_err(measure::count_error)?;
+        let writes = &self.shared.writes;
+        let begun = self.begin(Mode::Write).await.inspect_err(|error| writes.note_error(error))?;
+        let mut tx = Tx::new(begun);
+        let worked = self.shared.writers.inside(work(&mut tx)).await;
+        if tx.is_refused() {
+            writes.note_refusal();
+        }
+        let result = worked?;
+        let committed = tx.commit().await.inspect_err(measure::count_error);
+        committed.inspect_err(|error| writes.note_error(error))?;
+        writes.note_commit();
         watch.committed = true;
         Ok(result)
     }
@@ -265,6 +276,10 @@ impl Db {
         if tokio::time::timeout(CLOSE_LIMIT, closing).await.is_err() {
             tracing::warn!("a transaction was still open when the database was closed");
         }
+    }
+
+    pub(crate) fn writes(&self) -> &Writes {
+        &self.shared.writes
     }
 
     /// PostgreSQL's address for a session of its own. None on SQLite.

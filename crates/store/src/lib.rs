@@ -22,6 +22,7 @@ pub mod migrate;
 mod migrations;
 pub mod options;
 mod postgres;
+mod probe;
 pub mod row;
 pub mod sql;
 mod sqlite;

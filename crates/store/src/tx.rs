@@ -12,6 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::StoreError;
 use crate::lease::Lease;
+use crate::probe;
 use crate::row::Row;
 use crate::sql::{Dialect, Sql};
 use crate::statement::{self, Connection};
@@ -26,6 +27,8 @@ pub struct Snapshot {
     /// A statement failed or was given up half way. PostgreSQL then turns COMMIT into ROLLBACK
     /// without a word, and SQLite does not: both are made to refuse.
     failed: bool,
+    /// It failed because the database could not, for a reason of its own.
+    refused: bool,
     permit: OwnedSemaphorePermit,
 }
 
@@ -45,7 +48,7 @@ impl Snapshot {
         shift: i64,
         permit: OwnedSemaphorePermit,
     ) -> Self {
-        Self { lease, clock, shift, failed: false, permit }
+        Self { lease, clock, shift, failed: false, refused: false, permit }
     }
 
     /// Which database speaks.
@@ -117,7 +120,12 @@ impl Snapshot {
 
     fn note<T>(&mut self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
         self.failed = outcome.is_err();
+        self.refused |= outcome.as_ref().is_err_and(probe::is_refusal);
         outcome
+    }
+
+    pub(crate) const fn is_refused(&self) -> bool {
+        self.refused
     }
 
     /// Commits, and gives the permit back for whoever still has to ring under it.

@@ -3,14 +3,17 @@
 #![cfg(all(test, unix))]
 
 use std::process::Command;
+use std::time::Duration;
 
-use mainstay_conformance_tests::{INSERT, count, create, insert};
+use mainstay_conformance_tests::{COUNT, INSERT, count, create, insert};
 use mainstay_store::{Db, Dialect, StoreError, values};
 use mainstay_testkit::TestDatabase;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Set in the process that may fill its disk: a limit holds for a whole process.
 const INSIDE: &str = "MAINSTAY_TEST_FULL_DISK";
+
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Runs the test `name` in a process of its own, which is refused room instead of ended by a signal:
 /// what a shell ignores stays ignored in what it becomes.
@@ -60,6 +63,7 @@ fn a_commit_without_room_fails_alone() {
         let db = database.open().await;
         create(&db).await.unwrap();
         assert_eq!(count(&db).await.unwrap(), 0);
+        db.probe_write(PROBE_LIMIT).await.unwrap();
         fill_the_disk(&database);
         let refused = insert_two(&db, 1).await.unwrap_err();
         assert!(
@@ -71,7 +75,11 @@ fn a_commit_without_room_fails_alone() {
             assert!(refused.is_transient(), "{refused:?}");
         }
         assert_eq!(count(&db).await.unwrap(), 0, "what was refused is not there");
+        db.write(async |tx| tx.fetch_one(&COUNT, &[]).await).await.unwrap();
+        let noticed = db.probe_write(PROBE_LIMIT).await.unwrap_err();
+        assert!(matches!(noticed, StoreError::Environment { .. }), "{noticed:?}");
         limit_files(None);
+        db.probe_write(PROBE_LIMIT).await.unwrap();
         insert_two(&db, 9).await.unwrap();
         insert(&db, 1, Some("again")).await.unwrap();
         assert_eq!(count(&db).await.unwrap(), 3, "writes go on once there is room");

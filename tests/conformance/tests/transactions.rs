@@ -76,6 +76,56 @@ each_database! {
         }
     }
 
+    async fn a_writer_that_nobody_gets_is_noticed(database: &TestDatabase) {
+        let db = database.open_with(Arc::new(SystemClock::new()), |options| {
+            options.connections = 2;
+        }).await;
+        db.probe_write(SHORT).await.unwrap();
+        let (holds, held) = tokio::sync::oneshot::channel();
+        let (release, released) = tokio::sync::oneshot::channel::<()>();
+        let holder = tokio::spawn({
+            let db = db.clone();
+            async move {
+                db.write(async move |_| {
+                    holds.send(()).unwrap();
+                    let _ = released.await;
+                    Ok::<_, StoreError>(())
+                }).await
+            }
+        });
+        held.await.unwrap();
+        let noticed = db.probe_write(SHORT).await;
+        assert!(matches!(noticed, Err(StoreError::Busy { waited: SHORT })), "{noticed:?}");
+        release.send(()).unwrap();
+        holder.await.unwrap().unwrap();
+        db.probe_write(SHORT).await.unwrap();
+    }
+
+    async fn a_busy_writer_that_commits_is_well(database: &TestDatabase) {
+        let db = database.open_with(Arc::new(SystemClock::new()), |options| {
+            options.connections = 2;
+        }).await;
+        create(&db).await.unwrap();
+        let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let writers: Vec<_> = (0..50).map(|_| {
+            let (db, stop) = (db.clone(), Arc::clone(&stop));
+            tokio::spawn(async move {
+                while !stop.load(Ordering::SeqCst) {
+                    db.write(async |_| {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                        Ok::<_, StoreError>(())
+                    }).await.unwrap();
+                }
+            })
+        }).collect();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        db.probe_write(Duration::from_millis(200)).await.unwrap();
+        stop.store(true, Ordering::SeqCst);
+        for writer in writers {
+            writer.await.unwrap();
+        }
+    }
+
     async fn a_swallowed_error_is_not_committed(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();
@@ -288,4 +338,19 @@ async fn postgres_does_not_take_its_time_from_the_injected_clock() {
     let now = db.now().await.unwrap();
     let real = SystemClock::new().now();
     assert!(now.since(real).max(real.since(now)) < Duration::from_secs(60));
+}
+
+#[tokio::test]
+async fn a_server_that_is_read_only_takes_no_writes() {
+    const READ_ONLY: Sql = Sql::same(
+        "test.read_only",
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
+    );
+    let database = mainstay_testkit::TestDatabase::new(Dialect::Postgres).await;
+    let before = database.open().await;
+    before.write(async |tx| tx.execute(&READ_ONLY, &[]).await).await.unwrap();
+    let db = database.open().await;
+    db.ping().await.unwrap();
+    let noticed = db.probe_write(SHORT).await;
+    assert!(matches!(noticed, Err(StoreError::Denied { .. })), "{noticed:?}");
 }
