@@ -143,10 +143,16 @@ impl SystemProbe {
     async fn check_database(&self) -> SystemCheck {
         let name = self.db.dialect().name();
         let started = self.clock.moment();
-        let answer = timeout(DATABASE_LIMIT, migrate::version(&self.db)).await;
+        let (answer, written) = tokio::join!(
+            timeout(DATABASE_LIMIT, migrate::version(&self.db)),
+            self.db.probe_write(DATABASE_LIMIT)
+        );
         let latency_ms = millis(self.clock.moment().since(started));
         let trouble = match answer {
-            Ok(Ok(version)) if version == self.schema_version => None,
+            Ok(Ok(version)) if version == self.schema_version => written.err().map(|error| {
+                tracing::warn!(cause = chain(&error), "the database takes no writes");
+                format!("{name} takes no writes: {}", outward(&error))
+            }),
             Ok(Ok(version)) => Some(format!(
                 "{name} has schema version {version}, and this Mainstay works with {}",
                 self.schema_version
@@ -184,6 +190,7 @@ fn outward(error: &StoreError) -> &'static str {
         StoreError::Unreachable { .. } => "it can't be reached",
         StoreError::Busy { .. } => "it is busy",
         StoreError::Closed => "Mainstay is stopping",
+        StoreError::Environment { .. } => "it has no room, memory or time; the log says which",
         _ => "it gave an error; the log says which",
     }
 }

@@ -5,17 +5,18 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use mainstay_base::{Clock, Moment, Secret, Timestamp};
-use sqlx::pool::PoolConnection;
-use sqlx::{PgPool, Postgres, Sqlite, SqlitePool};
+use sqlx::{PgPool, SqlitePool};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::StoreError;
 use crate::gate::Gate;
+use crate::lease::{Lease, Pooled};
 use crate::options::{StoreOptions, Target};
+use crate::probe::Writes;
 use crate::row::Row;
 use crate::sql::{Dialect, Sql};
-use crate::statement::{self, Connection};
-use crate::tx::{Inner, Snapshot, Tx};
+use crate::statement;
+use crate::tx::{Snapshot, Tx};
 use crate::value::Value;
 use crate::{measure, migrate, postgres, sqlite};
 
@@ -32,6 +33,7 @@ struct Shared {
     /// Read transactions.
     readers: Gate,
     options: StoreOptions,
+    writes: Writes,
     /// Milliseconds added to PostgreSQL's clock by tests.
     shift: AtomicI64,
 }
@@ -50,21 +52,6 @@ impl Pools {
             Self::Postgres { pool } => {
                 pool.num_idle() == 0 && pool.size() >= pool.options().get_max_connections()
             }
-        }
-    }
-}
-
-/// A connection that goes back to its pool with this value.
-enum Reader {
-    Sqlite(PoolConnection<Sqlite>),
-    Postgres(PoolConnection<Postgres>),
-}
-
-impl Reader {
-    fn connection(&mut self) -> Connection<'_> {
-        match self {
-            Self::Sqlite(connection) => Connection::Sqlite(connection),
-            Self::Postgres(connection) => Connection::Postgres { connection, prepared: true },
         }
     }
 }
@@ -106,6 +93,7 @@ impl Db {
             writers: Gate::new(writers, options.wait),
             readers: Gate::new(readers, options.wait),
             options,
+            writes: Writes::default(),
             shift: AtomicI64::new(0),
         };
         let db = Self { shared: Arc::new(shared) };
@@ -134,9 +122,17 @@ impl Db {
         E: From<StoreError>,
     {
         let mut watch = Watch::start(self);
-        let mut tx = Tx::new(self.begin(Mode::Write).await?);
-        let result = self.shared.writers.inside(work(&mut tx)).await?;
-        tx.commit().await.inspect_err(measure::count_error)?;
+        let writes = &self.shared.writes;
+        let begun = self.begin(Mode::Write).await.inspect_err(|error| writes.note_error(error))?;
+        let mut tx = Tx::new(begun);
+        let worked = self.shared.writers.inside(work(&mut tx)).await;
+        if tx.is_refused() {
+            writes.note_refusal();
+        }
+        let result = worked?;
+        let committed = tx.commit().await.inspect_err(measure::count_error);
+        committed.inspect_err(|error| writes.note_error(error))?;
+        writes.note_commit();
         watch.committed = true;
         Ok(result)
     }
@@ -166,7 +162,7 @@ impl Db {
         }
         let mut reader = self.reader().await?;
         let clock = &*self.shared.options.clock;
-        statement::fetch_all(clock, reader.connection(), sql, values).await
+        statement::fetch_all(clock, reader.connection()?, sql, values).await
     }
 
     /// The first row of the answer, if there is one.
@@ -185,7 +181,7 @@ impl Db {
         }
         let mut reader = self.reader().await?;
         let clock = &*self.shared.options.clock;
-        statement::fetch_optional(clock, reader.connection(), sql, values).await
+        statement::fetch_optional(clock, reader.connection()?, sql, values).await
     }
 
     /// The first row of the answer.
@@ -282,6 +278,10 @@ impl Db {
         }
     }
 
+    pub(crate) fn writes(&self) -> &Writes {
+        &self.shared.writes
+    }
+
     /// PostgreSQL's address for a session of its own. None on SQLite.
     pub(crate) fn direct_address(&self) -> Option<&Secret<String>> {
         match &self.shared.options.target {
@@ -312,12 +312,9 @@ impl Db {
     }
 
     /// A connection of the pool for one statement.
-    async fn reader(&self) -> Result<Reader, StoreError> {
-        let acquired = match &self.shared.pools {
-            Pools::Sqlite { readers, .. } => readers.acquire().await.map(Reader::Sqlite),
-            Pools::Postgres { pool } => pool.acquire().await.map(Reader::Postgres),
-        };
-        self.shared.checked("acquire", acquired).inspect_err(measure::count_error)
+    async fn reader(&self) -> Result<Lease, StoreError> {
+        let leased = self.shared.lease(Mode::Read).await;
+        self.shared.checked("acquire", leased).inspect_err(measure::count_error)
     }
 }
 
@@ -327,25 +324,29 @@ impl Shared {
         mode: Mode,
         permit: OwnedSemaphorePermit,
     ) -> Result<Snapshot, StoreError> {
-        let begun = match (&self.pools, mode) {
-            (Pools::Sqlite { writer, .. }, Mode::Write) => {
-                writer.begin_with("BEGIN IMMEDIATE").await.map(Inner::Sqlite)
-            }
-            (Pools::Sqlite { readers, .. }, Mode::Read) => readers.begin().await.map(Inner::Sqlite),
-            (Pools::Postgres { pool }, mode) => {
-                let pooled = self.options.is_pooled();
-                let begin = if pooled { &postgres::BEGIN_POOLED } else { &postgres::BEGIN };
-                let begin = match mode {
-                    Mode::Write => begin.write,
-                    Mode::Read => begin.read,
-                };
-                pool.begin_with(begin).await.map(Inner::Postgres)
-            }
+        let begin = match self.options.target.dialect() {
+            Dialect::Sqlite => &sqlite::BEGIN,
+            Dialect::Postgres if self.options.is_pooled() => &postgres::BEGIN_POOLED,
+            Dialect::Postgres => &postgres::BEGIN,
         };
-        let inner = self.checked("begin", begun)?;
+        let text = match mode {
+            Mode::Write => begin.write,
+            Mode::Read => begin.read,
+        };
+        let mut lease = self.checked("begin", self.lease(mode).await)?;
+        self.checked("begin", lease.begin(text).await)?;
         let shift = self.shift.load(Ordering::Relaxed);
-        let prepared = !self.options.is_pooled();
-        Ok(Snapshot::new(inner, Arc::clone(&self.options.clock), shift, prepared, permit))
+        Ok(Snapshot::new(lease, Arc::clone(&self.options.clock), shift, permit))
+    }
+
+    /// A connection of the pool for `mode`.
+    async fn lease(&self, mode: Mode) -> Result<Lease, sqlx::Error> {
+        let pooled = match (&self.pools, mode) {
+            (Pools::Sqlite { writer, .. }, Mode::Write) => Pooled::Sqlite(writer.acquire().await?),
+            (Pools::Sqlite { readers, .. }, Mode::Read) => Pooled::Sqlite(readers.acquire().await?),
+            (Pools::Postgres { pool }, _) => Pooled::Postgres(pool.acquire().await?),
+        };
+        Ok(Lease::new(pooled, !self.options.is_pooled()))
     }
 
     fn checked<T>(

@@ -272,6 +272,11 @@ impl StoreError {
         }
     }
 
+    /// A server that takes no writes.
+    pub(crate) fn read_only(dialect: Dialect, statement: &'static str) -> Self {
+        Self::Denied { dialect, statement, reason: "it is read only".to_owned(), cure: PRIMARY }
+    }
+
     /// Sorts a driver's error of a COMMIT. Only what the database says of the data or of other
     /// transactions is sure not to have happened: a server that is stopped may have committed first.
     pub(crate) fn of_commit(dialect: Dialect, error: sqlx::Error) -> Self {

@@ -10,6 +10,7 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, Row as _};
 use crate::db::Pools;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
+use crate::sql::Begin;
 
 /// The oldest server that is tested.
 const MIN_VERSION: i64 = 150_000;
@@ -38,12 +39,6 @@ pub(crate) const BEGIN_POOLED: Begin = Begin {
         SET LOCAL idle_in_transaction_session_timeout = '30s'; \
         SET LOCAL statement_timeout = '30s'",
 };
-
-/// How each kind of transaction begins.
-pub(crate) struct Begin {
-    pub(crate) write: &'static str,
-    pub(crate) read: &'static str,
-}
 
 /// Connects once to learn the exact reason of a failure, then opens the pool.
 pub(crate) async fn open(

@@ -57,3 +57,9 @@ impl Sql {
         }
     }
 }
+
+/// How each kind of transaction begins.
+pub(crate) struct Begin {
+    pub(crate) write: &'static str,
+    pub(crate) read: &'static str,
+}

@@ -11,6 +11,10 @@ use crate::db::Pools;
 use crate::error::StoreError;
 use crate::migrate;
 use crate::options::StoreOptions;
+use crate::sql::Begin;
+
+/// How transactions begin: whoever will write waits for the others at once.
+pub(crate) const BEGIN: Begin = Begin { write: "BEGIN IMMEDIATE", read: "BEGIN" };
 
 /// Marks a file as Mainstay's in its header: "MSTY".
 pub(crate) const APPLICATION_ID: i64 = 0x4D53_5459;
@@ -45,6 +49,8 @@ pub(crate) async fn open(path: &Path, options: &StoreOptions) -> Result<Pools, S
     found.refuse_newer()?;
     let connect = || connect_writer(path, options.wait, found.is_fresh);
     let writer = patiently(options.wait, connect).await.map_err(|error| unopened(path, &error))?;
+    // A writer that is opened again later finds the mark there.
+    writer.set_connect_options(writer_options(path, false));
     let reader_pool = SqlitePoolOptions::new()
         .max_connections(readers(options))
         .acquire_timeout(options.wait)
@@ -241,7 +247,7 @@ fn refuse_interrupted_restore(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn is_locked(error: &sqlx::Error) -> bool {
+pub(crate) fn is_locked(error: &sqlx::Error) -> bool {
     matches!(primary_code(error), Some(SQLITE_BUSY | SQLITE_LOCKED))
 }
 

@@ -1,18 +1,18 @@
 //! Transactions: [`Snapshot`] reads a consistent state, [`Tx`] also writes.
 //!
-//! `begin` and `commit` run on tasks of their own: sqlx 0.9.0 leaves a transaction open on
-//! PostgreSQL when the future of `begin` is dropped, and a dropped `commit` leaves its outcome
-//! unknown. A client that hangs up drops its handler at any await, so neither may sit in it.
+//! `begin` and `commit` run on tasks of their own: a dropped `begin` costs a connection, and a
+//! dropped `commit` leaves its outcome unknown. A client that hangs up drops its handler at any await, so neither may sit in it.
 
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mainstay_base::{Clock, Timestamp};
-use sqlx::{Postgres, Sqlite, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::error::StoreError;
+use crate::lease::Lease;
+use crate::probe;
 use crate::row::Row;
 use crate::sql::{Dialect, Sql};
 use crate::statement::{self, Connection};
@@ -20,15 +20,15 @@ use crate::value::Value;
 
 /// A read transaction: every statement sees the same state.
 pub struct Snapshot {
-    inner: Inner,
+    lease: Lease,
     clock: Arc<dyn Clock>,
     /// Added to the database's clock on PostgreSQL, so that tests can move it.
     shift: i64,
     /// A statement failed or was given up half way. PostgreSQL then turns COMMIT into ROLLBACK
     /// without a word, and SQLite does not: both are made to refuse.
     failed: bool,
-    /// Statements stay prepared for the next transaction.
-    prepared: bool,
+    /// It failed because the database could not, for a reason of its own.
+    refused: bool,
     permit: OwnedSemaphorePermit,
 }
 
@@ -38,32 +38,23 @@ pub struct Tx {
     after_commit: Vec<Box<dyn FnOnce() + Send>>,
 }
 
-pub(crate) enum Inner {
-    Sqlite(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
-}
-
 const NOW: Sql =
     Sql::same("store.now", "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now");
 
 impl Snapshot {
     pub(crate) fn new(
-        inner: Inner,
+        lease: Lease,
         clock: Arc<dyn Clock>,
         shift: i64,
-        prepared: bool,
         permit: OwnedSemaphorePermit,
     ) -> Self {
-        Self { inner, clock, shift, failed: false, prepared, permit }
+        Self { lease, clock, shift, failed: false, refused: false, permit }
     }
 
     /// Which database speaks.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
-        match self.inner {
-            Inner::Sqlite(_) => Dialect::Sqlite,
-            Inner::Postgres(_) => Dialect::Postgres,
-        }
+        self.lease.dialect()
     }
 
     /// The database's time: PostgreSQL's own clock, so that several instances agree; the injected
@@ -124,17 +115,17 @@ impl Snapshot {
         }
         // Until the statement has ended well: a caller that stops waiting for it must not commit.
         self.failed = true;
-        Ok(match &mut self.inner {
-            Inner::Sqlite(transaction) => Connection::Sqlite(transaction),
-            Inner::Postgres(transaction) => {
-                Connection::Postgres { connection: transaction, prepared: self.prepared }
-            }
-        })
+        self.lease.connection()
     }
 
     fn note<T>(&mut self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
         self.failed = outcome.is_err();
+        self.refused |= outcome.as_ref().is_err_and(probe::is_refusal);
         outcome
+    }
+
+    pub(crate) const fn is_refused(&self) -> bool {
+        self.refused
     }
 
     /// Commits, and gives the permit back for whoever still has to ring under it.
@@ -143,10 +134,7 @@ impl Snapshot {
             return Err(StoreError::Poisoned);
         }
         let dialect = self.dialect();
-        let committed = match self.inner {
-            Inner::Sqlite(transaction) => transaction.commit().await,
-            Inner::Postgres(transaction) => transaction.commit().await,
-        };
+        let committed = self.lease.commit().await;
         committed.map_err(|error| StoreError::of_commit(dialect, error))?;
         Ok(self.permit)
     }

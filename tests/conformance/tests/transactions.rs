@@ -12,6 +12,33 @@ use mainstay_testkit::{FakeClock, each_database};
 
 const SHORT: Duration = Duration::from_millis(500);
 
+const PARENT: Sql = Sql::same("test.parent", "CREATE TABLE parent (id BIGINT PRIMARY KEY)");
+/// What refers to nothing is found out at the commit only.
+const CHILD: Sql = Sql::same(
+    "test.child",
+    "CREATE TABLE child (parent BIGINT REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)",
+);
+const ORPHAN: Sql = Sql::same("test.orphan", "INSERT INTO child (parent) VALUES (1)");
+const FIRST_PARENT: Sql = Sql::same("test.first_parent", "INSERT INTO parent (id) VALUES (1)");
+const CHILDREN: Sql = Sql::same("test.children", "SELECT count(*) AS count FROM child");
+const SESSION: Sql =
+    Sql::pair("test.session", "SELECT 0 AS session", "SELECT pg_backend_pid()::bigint AS session");
+
+const SESSIONS: Sql =
+    Sql::same("test.sessions", "SELECT count(*) AS count FROM pg_stat_activity WHERE pid = $1");
+
+/// A session whose outcome is in doubt is not used again.
+async fn ends(db: &Db, session: i64) {
+    for _ in 0..500 {
+        let row = db.fetch_one(&SESSIONS, values![session]).await.unwrap();
+        if row.get::<i64>("count").unwrap() == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the session {session} is still there");
+}
+
 async fn patient(database: &mainstay_testkit::TestDatabase) -> Db {
     database.open_with(Arc::new(SystemClock::new()), |options| options.wait = SHORT).await
 }
@@ -27,6 +54,76 @@ each_database! {
         }).await;
         assert!(matches!(failed, Err(StoreError::Unique { statement: "test.insert" })));
         assert_eq!(count(&db).await.unwrap(), 0);
+    }
+
+    async fn a_refused_commit_spoils_nothing_for_the_next_write(database: &TestDatabase) {
+        let db = database.open().await;
+        db.write(async |tx| {
+            tx.execute(&PARENT, &[]).await?;
+            tx.execute(&CHILD, &[]).await
+        }).await.unwrap();
+        let mut session = 0;
+        let refused: Result<u64, StoreError> = db.write(async |tx| {
+            session = tx.fetch_one(&SESSION, &[]).await?.get("session")?;
+            tx.execute(&ORPHAN, &[]).await
+        }).await;
+        assert!(matches!(refused, Err(StoreError::Reference { statement: "commit" })), "{refused:?}");
+        db.write(async |tx| tx.execute(&FIRST_PARENT, &[]).await).await.unwrap();
+        let children: i64 = db.fetch_one(&CHILDREN, &[]).await.unwrap().get("count").unwrap();
+        assert_eq!(children, 0, "the refused child is not there");
+        if db.dialect() == Dialect::Postgres {
+            ends(&db, session).await;
+        }
+    }
+
+    async fn a_writer_that_nobody_gets_is_noticed(database: &TestDatabase) {
+        let db = database.open_with(Arc::new(SystemClock::new()), |options| {
+            options.connections = 2;
+        }).await;
+        db.probe_write(SHORT).await.unwrap();
+        let (holds, held) = tokio::sync::oneshot::channel();
+        let (release, released) = tokio::sync::oneshot::channel::<()>();
+        let holder = tokio::spawn({
+            let db = db.clone();
+            async move {
+                db.write(async move |_| {
+                    holds.send(()).unwrap();
+                    let _ = released.await;
+                    Ok::<_, StoreError>(())
+                }).await
+            }
+        });
+        held.await.unwrap();
+        let noticed = db.probe_write(SHORT).await;
+        assert!(matches!(noticed, Err(StoreError::Busy { waited: SHORT })), "{noticed:?}");
+        release.send(()).unwrap();
+        holder.await.unwrap().unwrap();
+        db.probe_write(SHORT).await.unwrap();
+    }
+
+    async fn a_busy_writer_that_commits_is_well(database: &TestDatabase) {
+        let db = database.open_with(Arc::new(SystemClock::new()), |options| {
+            options.connections = 2;
+        }).await;
+        create(&db).await.unwrap();
+        let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let writers: Vec<_> = (0..50).map(|_| {
+            let (db, stop) = (db.clone(), Arc::clone(&stop));
+            tokio::spawn(async move {
+                while !stop.load(Ordering::SeqCst) {
+                    db.write(async |_| {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                        Ok::<_, StoreError>(())
+                    }).await.unwrap();
+                }
+            })
+        }).collect();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        db.probe_write(Duration::from_millis(200)).await.unwrap();
+        stop.store(true, Ordering::SeqCst);
+        for writer in writers {
+            writer.await.unwrap();
+        }
     }
 
     async fn a_swallowed_error_is_not_committed(database: &TestDatabase) {
@@ -241,4 +338,19 @@ async fn postgres_does_not_take_its_time_from_the_injected_clock() {
     let now = db.now().await.unwrap();
     let real = SystemClock::new().now();
     assert!(now.since(real).max(real.since(now)) < Duration::from_secs(60));
+}
+
+#[tokio::test]
+async fn a_server_that_is_read_only_takes_no_writes() {
+    const READ_ONLY: Sql = Sql::same(
+        "test.read_only",
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
+    );
+    let database = mainstay_testkit::TestDatabase::new(Dialect::Postgres).await;
+    let before = database.open().await;
+    before.write(async |tx| tx.execute(&READ_ONLY, &[]).await).await.unwrap();
+    let db = database.open().await;
+    db.ping().await.unwrap();
+    let noticed = db.probe_write(SHORT).await;
+    assert!(matches!(noticed, Err(StoreError::Denied { .. })), "{noticed:?}");
 }
