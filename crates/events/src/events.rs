@@ -139,7 +139,8 @@ impl Events {
     }
 
     /// At most `limit` (and [`crate::history::MAX_HISTORY`]) events behind the place that `ask`
-    /// names; without one, the oldest that are kept.
+    /// names; without one, the oldest that are kept. Large ones are fewer
+    /// ([`crate::history::MAX_HISTORY_BYTES`]).
     ///
     /// # Errors
     /// When the database can't be read, and [`EventsError::BelowFloor`] when events were removed
