@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Id, Moment};
+use mainstay_base::Moment;
 use mainstay_store::StoreError;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
@@ -34,20 +34,14 @@ const TRIES: usize = 3;
 pub(super) struct Desk {
     tools: Tools,
     doorbell: Doorbell,
-    instance: Id,
     members: Arc<Members>,
     /// When the instance last showed that it lives.
     beaten: Option<Moment>,
 }
 
 impl Desk {
-    pub(super) const fn new(
-        tools: Tools,
-        doorbell: Doorbell,
-        instance: Id,
-        members: Arc<Members>,
-    ) -> Self {
-        Self { tools, doorbell, instance, members, beaten: None }
+    pub(super) const fn new(tools: Tools, doorbell: Doorbell, members: Arc<Members>) -> Self {
+        Self { tools, doorbell, members, beaten: None }
     }
 
     /// Runs until the stop; then frees what this instance held.
@@ -125,7 +119,7 @@ impl Desk {
         let beats = self.beaten.is_none_or(|beaten| now.since(beaten) >= BEAT_EVERY);
         let mut tries = 1;
         let outcome = loop {
-            let writing = batch::write(&self.tools.db, self.instance, requests, leaving, beats);
+            let writing = batch::write(&self.tools.db, self.tools.instance, requests, leaving, beats);
             match within_limit(writing).await {
                 Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
                 other => break other?,
@@ -174,7 +168,7 @@ impl Desk {
             Heard::Anything => self.members.numbers(None),
         };
         for asked in numbers.chunks(LOOK_TOGETHER) {
-            match within_limit(connections::look(&self.tools.db, self.instance, asked)).await {
+            match within_limit(connections::look(&self.tools.db, self.tools.instance, asked)).await {
                 Ok(found) => self.members.apply(asked, &found),
                 Err(error) => {
                     tracing::debug!(%error, "connections can't be looked at; trying again");
@@ -196,7 +190,7 @@ impl Desk {
     /// Shows that the instance lives, and frees rows that it holds for nobody: of an entry whose
     /// commit was not heard of.
     async fn beat(&mut self) -> Result<(), StoreError> {
-        let held = within_limit(connections::held(&self.tools.db, self.instance)).await?;
+        let held = within_limit(connections::held(&self.tools.db, self.tools.instance)).await?;
         let live: HashSet<i64> = self.members.numbers(None).into_iter().collect();
         let lost: Vec<_> = held.into_iter().filter(|number| !live.contains(number)).collect();
         self.try_write(&[], &lost).await.map(drop)

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mainstay_store::{Listener, Notice, StoreError};
 use serde::Deserialize;
 
-use super::pending::ANYTHING;
+use super::pending::{ANYTHING, who_and_what};
 use super::{Doorbell, Topic};
 use crate::backoff::Backoff;
 use crate::hub::Hub;
@@ -31,6 +31,8 @@ struct Told {
     stream: String,
     #[serde(default)]
     seq: i64,
+    #[serde(default)]
+    rung_by: String,
 }
 
 /// Runs until the stop.
@@ -99,24 +101,29 @@ fn dispatch(notice: &Notice, doorbell: &Doorbell, hub: &Hub) {
         return;
     };
     measure::heard(topic);
-    if doorbell.is_ringer(notice.ringer) {
+    let (by, said) = who_and_what(&notice.payload);
+    if by.is_some() && by == doorbell.instance() {
         // It was told here before it went out.
         return;
     }
-    if notice.payload == ANYTHING {
+    if said == ANYTHING {
         doorbell.tell_anything_here(topic);
         if topic == Topic::StateChanges {
             hub.look_soon();
         }
     } else if topic == Topic::StateChanges {
-        dispatch_events(&notice.payload, doorbell, hub);
+        dispatch_events(said, doorbell, hub);
     } else {
-        doorbell.tell_here(topic, &notice.payload);
+        doorbell.tell_here(topic, said);
     }
 }
 
 fn dispatch_events(payload: &str, doorbell: &Doorbell, hub: &Hub) {
     let told = serde_json::from_str::<Told>(payload).ok();
+    let by = told.as_ref().and_then(|told| told.rung_by.parse().ok());
+    if by.is_some() && by == doorbell.instance() {
+        return;
+    }
     match told.and_then(|told| Some((Stream::parse(&told.stream)?, told.seq))) {
         Some((stream, seq)) => {
             hub.rung(stream, seq);

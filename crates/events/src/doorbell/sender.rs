@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstay_base::Id;
 use mainstay_store::{Notifier, StoreError};
 
 use super::Doorbell;
@@ -28,7 +29,7 @@ pub(crate) async fn run(doorbell: Doorbell, tools: Tools) {
     };
     tools.stop.run_until_cancelled(ringing).await;
     if let Some(notifier) = sender.notifier {
-        let last = ring_rest(&doorbell, notifier);
+        let last = ring_rest(&doorbell, notifier, tools.instance);
         // Whoever does not hear them looks by itself.
         let _ = tokio::time::timeout(LAST_BELLS, last).await;
     }
@@ -44,13 +45,13 @@ impl Sender {
     async fn ring(&mut self, doorbell: &Doorbell, tools: &Tools) {
         let notifier = match &mut self.notifier {
             Some(notifier) => notifier,
-            none => match connect(doorbell, tools).await {
+            none => match connect(tools).await {
                 Some(notifier) => none.insert(notifier),
                 None => return self.backoff.wait().await,
             },
         };
         let pending = doorbell.pending().await;
-        match ring(notifier, pending).await {
+        match ring(notifier, pending, tools.instance).await {
             Ok(()) => {
                 self.backoff.reset();
                 tokio::time::sleep(PAUSE).await;
@@ -66,13 +67,9 @@ impl Sender {
     }
 }
 
-async fn connect(doorbell: &Doorbell, tools: &Tools) -> Option<Notifier> {
+async fn connect(tools: &Tools) -> Option<Notifier> {
     match Notifier::connect(&tools.db).await {
-        Ok(notifier) => {
-            let notifier = notifier?;
-            doorbell.set_ringer(notifier.process());
-            Some(notifier)
-        }
+        Ok(notifier) => notifier,
         Err(error) => {
             tracing::debug!(%error, "the connection that tells other instances can't be made; trying again");
             measure::ring_failed();
@@ -81,8 +78,8 @@ async fn connect(doorbell: &Doorbell, tools: &Tools) -> Option<Notifier> {
     }
 }
 
-async fn ring(notifier: &mut Notifier, pending: Pending) -> Result<(), StoreError> {
-    let bells = pending.into_bells();
+async fn ring(notifier: &mut Notifier, pending: Pending, by: Id) -> Result<(), StoreError> {
+    let bells = pending.into_bells(by);
     // Texts always have a JSON form.
     notifier.ring(&serde_json::to_string(&bells).unwrap_or_default()).await?;
     for (channel, _) in bells {
@@ -91,9 +88,9 @@ async fn ring(notifier: &mut Notifier, pending: Pending) -> Result<(), StoreErro
     Ok(())
 }
 
-async fn ring_rest(doorbell: &Doorbell, mut notifier: Notifier) {
+async fn ring_rest(doorbell: &Doorbell, mut notifier: Notifier, by: Id) {
     if let Some(pending) = doorbell.take_pending()
-        && ring(&mut notifier, pending).await.is_err()
+        && ring(&mut notifier, pending, by).await.is_err()
     {
         return;
     }
