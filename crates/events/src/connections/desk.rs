@@ -17,6 +17,7 @@ use crate::error::EventsError;
 use crate::measure;
 use crate::record::connections;
 use crate::tools::{Tools, within_limit};
+use crate::trouble::Trouble;
 
 /// Connections that one transaction enters.
 const TOGETHER: usize = 512;
@@ -37,11 +38,15 @@ pub(super) struct Desk {
     members: Arc<Members>,
     /// When the instance last showed that it lives.
     beaten: Option<Moment>,
+    writing: Trouble,
+    looking: Trouble,
 }
 
 impl Desk {
     pub(super) const fn new(tools: Tools, doorbell: Doorbell, members: Arc<Members>) -> Self {
-        Self { tools, doorbell, members, beaten: None }
+        let writing = Trouble::new("entering and freeing connections");
+        let looking = Trouble::new("looking at connections");
+        Self { tools, doorbell, members, beaten: None, writing, looking }
     }
 
     /// Runs until the stop; then frees what this instance held.
@@ -99,7 +104,6 @@ impl Desk {
                 }
             }
             Err(error) => {
-                tracing::debug!(%error, "connections can't be entered or freed");
                 self.members.put_back(leaving);
                 let error = Arc::new(error);
                 for request in requests {
@@ -122,9 +126,11 @@ impl Desk {
             let writing = batch::write(&self.tools.db, self.tools.instance, requests, leaving, beats);
             match within_limit(writing).await {
                 Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
-                other => break other?,
+                other => break other,
             }
         };
+        self.writing.ended(&outcome);
+        let outcome = outcome?;
         if beats {
             self.beaten = Some(now);
         }
@@ -168,13 +174,11 @@ impl Desk {
             Heard::Anything => self.members.numbers(None),
         };
         for asked in numbers.chunks(LOOK_TOGETHER) {
-            match within_limit(connections::look(&self.tools.db, self.tools.instance, asked)).await {
-                Ok(found) => self.members.apply(asked, &found),
-                Err(error) => {
-                    tracing::debug!(%error, "connections can't be looked at; trying again");
-                    return;
-                }
-            }
+            let looking = connections::look(&self.tools.db, self.tools.instance, asked);
+            let found = within_limit(looking).await;
+            self.looking.ended(&found);
+            let Ok(found) = found else { return };
+            self.members.apply(asked, &found);
         }
     }
 
@@ -182,17 +186,20 @@ impl Desk {
         self.look(Heard::Anything).await;
         let now = self.tools.clock.moment();
         let is_due = self.beaten.is_some_and(|beaten| now.since(beaten) >= BEAT_EVERY);
-        if is_due && let Err(error) = self.beat().await {
-            tracing::debug!(%error, "the instance can't show that it lives; trying again");
+        if is_due {
+            self.beat().await;
         }
     }
 
     /// Shows that the instance lives, and frees rows that it holds for nobody: of an entry whose
     /// commit was not heard of.
-    async fn beat(&mut self) -> Result<(), StoreError> {
-        let held = within_limit(connections::held(&self.tools.db, self.tools.instance)).await?;
+    async fn beat(&mut self) {
+        let held = within_limit(connections::held(&self.tools.db, self.tools.instance)).await;
+        self.looking.ended(&held);
+        let Ok(held) = held else { return };
         let live: HashSet<i64> = self.members.numbers(None).into_iter().collect();
         let lost: Vec<_> = held.into_iter().filter(|number| !live.contains(number)).collect();
-        self.try_write(&[], &lost).await.map(drop)
+        // It is tried again with the next look.
+        let _ = self.try_write(&[], &lost).await;
     }
 }

@@ -14,6 +14,7 @@ use crate::hub::Hub;
 use crate::measure;
 use crate::stream::Stream;
 use crate::sweep::Hearing;
+use crate::trouble::Trouble;
 
 /// How often a sign of life is asked for.
 const PROBE_EVERY: Duration = Duration::from_secs(5);
@@ -39,12 +40,14 @@ struct Told {
 pub(crate) async fn run(doorbell: Doorbell, hub: Hub, hearing: Arc<Hearing>) {
     let stop = hub.tools().stop.clone();
     let mut backoff = Backoff::new(Arc::clone(&hub.tools().rng));
+    let trouble = Trouble::new("listening for the bells of other instances");
     let listening = async {
         loop {
             match Listener::connect(&hub.tools().db, &CHANNELS).await {
                 Ok(None) => return,
                 Ok(Some(listener)) => {
                     backoff.reset();
+                    trouble.went_well();
                     measure::connected(true);
                     hearing.connected(true);
                     told_anything(&doorbell, &hub);
@@ -53,7 +56,7 @@ pub(crate) async fn run(doorbell: Doorbell, hub: Hub, hearing: Arc<Hearing>) {
                     tracing::info!(%why, "the listening connection is made anew");
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "the listening connection can't be made; trying again");
+                    trouble.failed(&error);
                     measure::connected(false);
                 }
             }

@@ -12,6 +12,7 @@ use super::pending::Pending;
 use crate::backoff::Backoff;
 use crate::measure;
 use crate::tools::Tools;
+use crate::trouble::Trouble;
 
 /// The shortest time between two rounds of bells.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -21,7 +22,11 @@ const LAST_BELLS: Duration = Duration::from_millis(500);
 
 /// Runs until the stop.
 pub(crate) async fn run(doorbell: Doorbell, tools: Tools) {
-    let mut sender = Sender { backoff: Backoff::new(Arc::clone(&tools.rng)), notifier: None };
+    let mut sender = Sender {
+        backoff: Backoff::new(Arc::clone(&tools.rng)),
+        trouble: Trouble::new("ringing for other instances"),
+        notifier: None,
+    };
     let ringing = async {
         loop {
             sender.ring(&doorbell, &tools).await;
@@ -37,6 +42,7 @@ pub(crate) async fn run(doorbell: Doorbell, tools: Tools) {
 
 struct Sender {
     backoff: Backoff,
+    trouble: Trouble,
     notifier: Option<Notifier>,
 }
 
@@ -45,7 +51,7 @@ impl Sender {
     async fn ring(&mut self, doorbell: &Doorbell, tools: &Tools) {
         let notifier = match &mut self.notifier {
             Some(notifier) => notifier,
-            none => match connect(tools).await {
+            none => match connect(tools, &self.trouble).await {
                 Some(notifier) => none.insert(notifier),
                 None => return self.backoff.wait().await,
             },
@@ -54,10 +60,11 @@ impl Sender {
         match ring(notifier, pending, tools.instance).await {
             Ok(()) => {
                 self.backoff.reset();
+                self.trouble.went_well();
                 tokio::time::sleep(PAUSE).await;
             }
             Err(error) => {
-                tracing::debug!(%error, "other instances could not be told; telling them later");
+                self.trouble.failed(&error);
                 measure::ring_failed();
                 self.notifier = None;
                 doorbell.tell_outside(Pending::add_anything);
@@ -67,11 +74,11 @@ impl Sender {
     }
 }
 
-async fn connect(tools: &Tools) -> Option<Notifier> {
+async fn connect(tools: &Tools, trouble: &Trouble) -> Option<Notifier> {
     match Notifier::connect(&tools.db).await {
         Ok(notifier) => notifier,
         Err(error) => {
-            tracing::debug!(%error, "the connection that tells other instances can't be made; trying again");
+            trouble.failed(&error);
             measure::ring_failed();
             None
         }
