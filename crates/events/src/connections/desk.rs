@@ -82,31 +82,25 @@ impl Desk {
 
     /// Enters `requests`, with whoever left meanwhile.
     async fn write(&mut self, requests: Vec<Request>) {
-        let (mut now, mut later) = batch::without_doubles(requests);
-        loop {
-            let leaving = self.members.take_leaving();
-            if !now.is_empty() || !leaving.is_empty() {
-                self.write_batch(now, leaving).await;
-            }
-            if later.is_empty() {
-                return;
-            }
-            (now, later) = batch::without_doubles(later);
+        let leaving = self.members.take_leaving();
+        if requests.is_empty() && leaving.is_empty() {
+            return;
         }
-    }
-
-    async fn write_batch(&mut self, requests: Vec<Request>, leaving: Vec<i64>) {
-        match self.try_write(&requests, &leaving).await {
+        let (newest, older) = batch::split_doubles(requests);
+        match self.try_write(&newest, &leaving).await {
             Ok(outcome) => {
                 self.tell(&outcome);
-                for request in requests {
+                for request in older {
+                    self.answer_taken_over(request, &outcome);
+                }
+                for request in newest {
                     self.answer(request, &outcome);
                 }
             }
             Err(error) => {
                 self.members.put_back(leaving);
                 let error = Arc::new(error);
-                for request in requests {
+                for request in newest.into_iter().chain(older) {
                     // Whoever stopped waiting needs no answer.
                     let _ = request.reply.send(Err(EventsError::Together(Arc::clone(&error))));
                 }
@@ -163,6 +157,15 @@ impl Desk {
                 }
                 Entered::Live(membership)
             }
+            None => Entered::Superseded,
+        };
+        let _ = request.reply.send(Ok(entered));
+    }
+
+    /// A newer one of the same batch and name has its place, or was refused as it would have been.
+    fn answer_taken_over(&self, request: Request, outcome: &Outcome) {
+        let entered = match outcome.live.get(&request.key()) {
+            Some(_) => Entered::Live(self.members.taken_over(request.id)),
             None => Entered::Superseded,
         };
         let _ = request.reply.send(Ok(entered));
