@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Clock, Rng};
+use mainstay_base::{Clock, IdSource, Rng};
 use mainstay_store::{Db, Dialect, StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -82,9 +82,10 @@ impl Events {
         stop: CancellationToken,
     ) -> Result<(Self, EventsTasks), StoreError> {
         let epoch = epoch::find_or_create(&db, &*rng).await?;
-        let doorbell = Doorbell::new(db.dialect() == Dialect::Postgres);
+        let instance = IdSource::new(Arc::clone(&clock), Arc::clone(&rng)).next();
+        let doorbell = Doorbell::new((db.dialect() == Dialect::Postgres).then_some(instance));
         let tasks = TaskTracker::new();
-        let tools = Tools { db, clock, rng, tasks: tasks.clone(), stop };
+        let tools = Tools { db, clock, rng, instance, tasks: tasks.clone(), stop };
         let hub = Hub::new(tools.clone(), &epoch);
         let connections = Connections::start(&tools, &doorbell);
         let kept = Kept { duration: options.kept_for, count: options.kept_count };
@@ -139,7 +140,8 @@ impl Events {
     }
 
     /// At most `limit` (and [`crate::history::MAX_HISTORY`]) events behind the place that `ask`
-    /// names; without one, the oldest that are kept.
+    /// names; without one, the oldest that are kept. Large ones are fewer
+    /// ([`crate::history::MAX_HISTORY_BYTES`]).
     ///
     /// # Errors
     /// When the database can't be read, and [`EventsError::BelowFloor`] when events were removed

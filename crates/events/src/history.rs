@@ -14,8 +14,15 @@ use crate::stream::Stream;
 /// The most events of one answer.
 pub const MAX_HISTORY: u32 = 200;
 
-/// The most bytes of each stream that one answer reads.
+/// Once an answer has so many bytes it ends, with the event that reached them.
+pub const MAX_HISTORY_BYTES: usize = 1024 * 1024;
+
+/// The most bytes of each stream that are read at once.
 const PAGE_BYTES: u32 = 1024 * 1024;
+
+/// Events of each stream that are read at once when only some kinds are asked for, however few of
+/// them may be answered: what is asked for may be rare.
+const PAGE_EVENTS: u32 = 512;
 
 /// Pages that are read for one answer when the asked kinds are rare.
 const MAX_PAGES: usize = 16;
@@ -39,6 +46,29 @@ struct Part {
     frames: VecDeque<Frame>,
 }
 
+/// The events of an answer so far, and how much it may hold.
+struct Answer {
+    events: Vec<Delivery>,
+    bytes: usize,
+    limit: u32,
+}
+
+impl Answer {
+    const fn new(limit: u32) -> Self {
+        Self { events: Vec::new(), bytes: 0, limit }
+    }
+
+    fn push(&mut self, delivery: Delivery) {
+        self.bytes = self.bytes.saturating_add(delivery.frame.len());
+        self.events.push(delivery);
+    }
+
+    fn is_full(&self) -> bool {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        self.events.len() >= limit || self.bytes >= MAX_HISTORY_BYTES
+    }
+}
+
 /// Reads what comes behind the place of `ask`; without one, the oldest events that are kept.
 pub(crate) async fn read(hub: &Hub, ask: &Ask, limit: u32) -> Result<History, EventsError> {
     let counters = loop {
@@ -54,29 +84,28 @@ pub(crate) async fn read(hub: &Hub, ask: &Ask, limit: u32) -> Result<History, Ev
         }
         Opening::Resumed => {}
     }
-    let limit = limit.clamp(1, MAX_HISTORY);
-    let mut events = Vec::new();
+    let mut answer = Answer::new(limit.clamp(1, MAX_HISTORY));
     for _ in 0..MAX_PAGES {
-        let is_full = fill(hub, ask, limit, &mut position, &mut events).await?;
-        if is_full || !is_before(&position, ask, &counters) {
+        fill(hub, ask, &mut position, &mut answer).await?;
+        if answer.is_full() || !is_before(&position, ask, &counters) {
             break;
         }
     }
     let has_more = is_before(&position, ask, &counters);
-    Ok(History { opening, events, position, has_more })
+    Ok(History { opening, events: answer.events, position, has_more })
 }
 
-/// Adds a page of events; true when the answer has all it may have.
+/// Adds a page of events, or as much of it as the answer may still have.
 async fn fill(
     hub: &Hub,
     ask: &Ask,
-    limit: u32,
     position: &mut Position,
-    events: &mut Vec<Delivery>,
-) -> Result<bool, EventsError> {
+    answer: &mut Answer,
+) -> Result<(), EventsError> {
+    let together = if ask.kinds.is_some() { PAGE_EVENTS } else { answer.limit };
     let mut parts = Vec::new();
     for stream in [ask.org(), ask.own()].into_iter().flatten() {
-        let size = PageSize { events: limit, bytes: PAGE_BYTES };
+        let size = PageSize { events: together, bytes: PAGE_BYTES };
         let frames = hub.page(stream, position.seq(stream), size).await?;
         let expected = position.seq(stream).saturating_add(1);
         if frames.first().is_some_and(|first| first.seq != expected) {
@@ -84,18 +113,16 @@ async fn fill(
         }
         parts.push(Part { stream, frames: frames.into() });
     }
-    let limit = usize::try_from(limit).unwrap_or_default();
-    while let Some((stream, frame)) = take_oldest(&mut parts) {
+    while !answer.is_full()
+        && let Some((stream, frame)) = take_oldest(&mut parts)
+    {
         *position.seq_mut(stream) = frame.seq;
         if ask.kinds.as_ref().is_none_or(|kinds| kinds.contains(&frame.kind)) {
             let Frame { seq, kind, bytes, .. } = frame;
-            events.push(Delivery { position: position.clone(), frame: bytes, kind, stream, seq });
-        }
-        if events.len() >= limit {
-            return Ok(true);
+            answer.push(Delivery { position: position.clone(), frame: bytes, kind, stream, seq });
         }
     }
-    Ok(false)
+    Ok(())
 }
 
 /// The older of the heads: a stream keeps its own order, whatever its clock did.

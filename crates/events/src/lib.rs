@@ -29,6 +29,7 @@ mod retention;
 pub mod stream;
 mod sweep;
 mod tools;
+mod trouble;
 
 pub use ask::{Ask, Kinds, KindsError, Opening, ResetReason, Streams};
 pub use connections::{Connections, Ending, Entered, Membership, Owner};

@@ -11,6 +11,7 @@ use crate::measure;
 use crate::record::connections;
 use crate::record::retention::{self, Due, PORTION};
 use crate::tools::Tools;
+use crate::trouble::Trouble;
 
 /// How often is cleaned up.
 const CLEAN_EVERY: Duration = Duration::from_mins(1);
@@ -31,12 +32,11 @@ pub(crate) async fn run(tools: Tools, kept: Kept) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     // A start has more urgent things to do.
     ticks.reset();
+    let trouble = Trouble::new("removing what is no longer kept");
     let cleaning = async {
         loop {
             ticks.tick().await;
-            if let Err(error) = clean_up(&tools.db, kept).await {
-                tracing::debug!(%error, "old events can't be removed; trying later");
-            }
+            trouble.ended(&clean_up(&tools.db, kept).await);
         }
     };
     tools.stop.run_until_cancelled(cleaning).await;

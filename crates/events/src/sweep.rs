@@ -12,6 +12,7 @@ use crate::hub::Hub;
 use crate::measure;
 use crate::record::follow;
 use crate::tools::within_limit;
+use crate::trouble::Trouble;
 
 /// Looks in a row with lost bells, none heard between them, after which the listener counts as deaf.
 const DEAF_AFTER: u32 = 3;
@@ -57,6 +58,7 @@ impl Hearing {
 /// Runs until the stop.
 pub(crate) async fn run(hub: Hub, hearing: Arc<Hearing>, every: Duration) {
     let stop = hub.tools().stop.clone();
+    let trouble = Trouble::new("looking at the followed streams");
     let mut ticks = tokio::time::interval(every);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -65,7 +67,7 @@ pub(crate) async fn run(hub: Hub, hearing: Arc<Hearing>, every: Duration) {
             _ = ticks.tick() => true,
             () = hub.look_asked() => false,
         };
-        if stop.run_until_cancelled(look(&hub, &hearing, is_regular)).await.is_none() {
+        if stop.run_until_cancelled(look(&hub, &hearing, &trouble, is_regular)).await.is_none() {
             break;
         }
     }
@@ -74,7 +76,7 @@ pub(crate) async fn run(hub: Hub, hearing: Arc<Hearing>, every: Duration) {
 
 /// A regular look finds what bells should have told; one that was asked for comes because they could
 /// not.
-async fn look(hub: &Hub, hearing: &Hearing, is_regular: bool) {
+async fn look(hub: &Hub, hearing: &Hearing, trouble: &Trouble, is_regular: bool) {
     if is_regular {
         let lost = hub.take_lost();
         if lost > 0 {
@@ -84,12 +86,9 @@ async fn look(hub: &Hub, hearing: &Hearing, is_regular: bool) {
     }
     let is_bell_due = is_regular && hearing.is_connected.load(Ordering::Relaxed);
     for streams in hub.followed().chunks(LOOK_TOGETHER) {
-        match within_limit(follow::counters(&hub.tools().db, streams)).await {
-            Ok(counters) => hub.found(streams, &counters, is_bell_due),
-            Err(error) => {
-                tracing::debug!(%error, "the followed streams can't be looked at; trying again");
-                return;
-            }
-        }
+        let counters = within_limit(follow::counters(&hub.tools().db, streams)).await;
+        trouble.ended(&counters);
+        let Ok(counters) = counters else { return };
+        hub.found(streams, &counters, is_bell_due);
     }
 }

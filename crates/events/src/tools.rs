@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Clock, Rng};
+use mainstay_base::{Clock, Id, Rng};
 use mainstay_store::{Db, StoreError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -18,6 +18,8 @@ pub(crate) struct Tools {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) rng: Arc<dyn Rng>,
+    /// This instance, from its start to its end.
+    pub(crate) instance: Id,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
 }

@@ -42,10 +42,13 @@ impl Outcome {
     }
 }
 
-/// Splits off the requests that name the same connection as an earlier one: they come next.
-pub(super) fn without_doubles(requests: Vec<Request>) -> (Vec<Request>, Vec<Request>) {
+/// Splits off the requests that name the same connection as a newer one, which takes their place.
+pub(super) fn split_doubles(requests: Vec<Request>) -> (Vec<Request>, Vec<Request>) {
     let mut seen = HashSet::new();
-    requests.into_iter().partition(|request| seen.insert(request.key()))
+    let (mut newest, older): (Vec<_>, Vec<_>) =
+        requests.into_iter().rev().partition(|request| seen.insert(request.key()));
+    newest.reverse();
+    (newest, older)
 }
 
 /// Enters `requests` and frees `leaving`; shows that the instance lives when `beats`.
@@ -103,4 +106,23 @@ fn entry(request: &Request) -> Entry {
 fn json(entries: &[Entry]) -> String {
     // Texts and numbers always have a JSON form.
     serde_json::to_string(entries).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainstay_base::{IdSource, SystemClock, SystemRng};
+    use std::sync::Arc;
+
+    #[test]
+    fn of_those_with_one_name_the_newest_is_kept_and_the_order_stays() {
+        let ids = IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng));
+        let (owner, one, other) = (Owner::User(ids.next()), ids.next(), ids.next());
+        let request = |id, max| Request { owner, id, max, reply: oneshot::channel().0 };
+        let requests =
+            vec![request(one, 1), request(other, 2), request(one, 3), request(ids.next(), 4)];
+        let (newest, older) = split_doubles(requests);
+        assert_eq!(newest.iter().map(|one| one.max).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(older.iter().map(|one| one.max).collect::<Vec<_>>(), [1]);
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Id, Moment};
+use mainstay_base::Moment;
 use mainstay_store::StoreError;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
@@ -17,6 +17,7 @@ use crate::error::EventsError;
 use crate::measure;
 use crate::record::connections;
 use crate::tools::{Tools, within_limit};
+use crate::trouble::Trouble;
 
 /// Connections that one transaction enters.
 const TOGETHER: usize = 512;
@@ -34,20 +35,18 @@ const TRIES: usize = 3;
 pub(super) struct Desk {
     tools: Tools,
     doorbell: Doorbell,
-    instance: Id,
     members: Arc<Members>,
     /// When the instance last showed that it lives.
     beaten: Option<Moment>,
+    writing: Trouble,
+    looking: Trouble,
 }
 
 impl Desk {
-    pub(super) const fn new(
-        tools: Tools,
-        doorbell: Doorbell,
-        instance: Id,
-        members: Arc<Members>,
-    ) -> Self {
-        Self { tools, doorbell, instance, members, beaten: None }
+    pub(super) const fn new(tools: Tools, doorbell: Doorbell, members: Arc<Members>) -> Self {
+        let writing = Trouble::new("entering and freeing connections");
+        let looking = Trouble::new("looking at connections");
+        Self { tools, doorbell, members, beaten: None, writing, looking }
     }
 
     /// Runs until the stop; then frees what this instance held.
@@ -83,32 +82,25 @@ impl Desk {
 
     /// Enters `requests`, with whoever left meanwhile.
     async fn write(&mut self, requests: Vec<Request>) {
-        let (mut now, mut later) = batch::without_doubles(requests);
-        loop {
-            let leaving = self.members.take_leaving();
-            if !now.is_empty() || !leaving.is_empty() {
-                self.write_batch(now, leaving).await;
-            }
-            if later.is_empty() {
-                return;
-            }
-            (now, later) = batch::without_doubles(later);
+        let leaving = self.members.take_leaving();
+        if requests.is_empty() && leaving.is_empty() {
+            return;
         }
-    }
-
-    async fn write_batch(&mut self, requests: Vec<Request>, leaving: Vec<i64>) {
-        match self.try_write(&requests, &leaving).await {
+        let (newest, older) = batch::split_doubles(requests);
+        match self.try_write(&newest, &leaving).await {
             Ok(outcome) => {
                 self.tell(&outcome);
-                for request in requests {
+                for request in older {
+                    self.answer_taken_over(request, &outcome);
+                }
+                for request in newest {
                     self.answer(request, &outcome);
                 }
             }
             Err(error) => {
-                tracing::debug!(%error, "connections can't be entered or freed");
                 self.members.put_back(leaving);
                 let error = Arc::new(error);
-                for request in requests {
+                for request in newest.into_iter().chain(older) {
                     // Whoever stopped waiting needs no answer.
                     let _ = request.reply.send(Err(EventsError::Together(Arc::clone(&error))));
                 }
@@ -125,12 +117,14 @@ impl Desk {
         let beats = self.beaten.is_none_or(|beaten| now.since(beaten) >= BEAT_EVERY);
         let mut tries = 1;
         let outcome = loop {
-            let writing = batch::write(&self.tools.db, self.instance, requests, leaving, beats);
+            let writing = batch::write(&self.tools.db, self.tools.instance, requests, leaving, beats);
             match within_limit(writing).await {
                 Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
-                other => break other?,
+                other => break other,
             }
         };
+        self.writing.ended(&outcome);
+        let outcome = outcome?;
         if beats {
             self.beaten = Some(now);
         }
@@ -168,19 +162,26 @@ impl Desk {
         let _ = request.reply.send(Ok(entered));
     }
 
+    /// A newer one of the same batch and name has its place, or was refused as it would have been.
+    fn answer_taken_over(&self, request: Request, outcome: &Outcome) {
+        let entered = match outcome.live.get(&request.key()) {
+            Some(_) => Entered::Live(self.members.taken_over(request.id)),
+            None => Entered::Superseded,
+        };
+        let _ = request.reply.send(Ok(entered));
+    }
+
     async fn look(&self, heard: Heard) {
         let numbers = match &heard {
             Heard::Keys(owners) => self.members.numbers(Some(owners)),
             Heard::Anything => self.members.numbers(None),
         };
         for asked in numbers.chunks(LOOK_TOGETHER) {
-            match within_limit(connections::look(&self.tools.db, self.instance, asked)).await {
-                Ok(found) => self.members.apply(asked, &found),
-                Err(error) => {
-                    tracing::debug!(%error, "connections can't be looked at; trying again");
-                    return;
-                }
-            }
+            let looking = connections::look(&self.tools.db, self.tools.instance, asked);
+            let found = within_limit(looking).await;
+            self.looking.ended(&found);
+            let Ok(found) = found else { return };
+            self.members.apply(asked, &found);
         }
     }
 
@@ -188,17 +189,20 @@ impl Desk {
         self.look(Heard::Anything).await;
         let now = self.tools.clock.moment();
         let is_due = self.beaten.is_some_and(|beaten| now.since(beaten) >= BEAT_EVERY);
-        if is_due && let Err(error) = self.beat().await {
-            tracing::debug!(%error, "the instance can't show that it lives; trying again");
+        if is_due {
+            self.beat().await;
         }
     }
 
     /// Shows that the instance lives, and frees rows that it holds for nobody: of an entry whose
     /// commit was not heard of.
-    async fn beat(&mut self) -> Result<(), StoreError> {
-        let held = within_limit(connections::held(&self.tools.db, self.instance)).await?;
+    async fn beat(&mut self) {
+        let held = within_limit(connections::held(&self.tools.db, self.tools.instance)).await;
+        self.looking.ended(&held);
+        let Ok(held) = held else { return };
         let live: HashSet<i64> = self.members.numbers(None).into_iter().collect();
         let lost: Vec<_> = held.into_iter().filter(|number| !live.contains(number)).collect();
-        self.try_write(&[], &lost).await.map(drop)
+        // It is tried again with the next look.
+        let _ = self.try_write(&[], &lost).await;
     }
 }

@@ -24,7 +24,8 @@ pub enum Ending {
 #[derive(Debug)]
 pub struct Membership {
     id: Id,
-    number: i64,
+    /// None for one that never had a row.
+    number: Option<i64>,
     members: Arc<Members>,
     end: watch::Receiver<Option<Ending>>,
 }
@@ -50,7 +51,9 @@ impl Membership {
 
 impl Drop for Membership {
     fn drop(&mut self) {
-        self.members.leave(self.number);
+        if let Some(number) = self.number {
+            self.members.leave(number);
+        }
     }
 }
 
@@ -77,7 +80,13 @@ impl Members {
         let (sender, end) = watch::channel(None);
         self.state().live.insert(number, Live { owner, end: sender });
         measure::connections(1.0);
-        Membership { id, number, members: Arc::clone(self), end }
+        Membership { id, number: Some(number), members: Arc::clone(self), end }
+    }
+
+    /// A membership that was taken over before it began.
+    pub(super) fn taken_over(self: &Arc<Self>, id: Id) -> Membership {
+        let (_, end) = watch::channel(Some(Ending::TakenOver));
+        Membership { id, number: None, members: Arc::clone(self), end }
     }
 
     /// Ends the membership of `number`, if it is one of ours.

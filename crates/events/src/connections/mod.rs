@@ -65,7 +65,7 @@ impl Connections {
         let ids = IdSource::new(Arc::clone(&tools.clock), Arc::clone(&tools.rng));
         let (requests, waiting) = mpsc::channel(WAITING);
         let members = Arc::new(Members::default());
-        let desk = desk::Desk::new(tools.clone(), doorbell.clone(), ids.next(), members);
+        let desk = desk::Desk::new(tools.clone(), doorbell.clone(), members);
         tools.tasks.spawn(desk.run(waiting));
         Self { requests, ids }
     }

@@ -108,7 +108,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_ear_of_the_topic_hears_each_key_once() {
-        let bell = Doorbell::new(false);
+        let bell = Doorbell::new(None);
         let (mut one, mut other) = (bell.listen(Topic::Jobs), bell.listen(Topic::Jobs));
         for key in ["mail", "clean", "mail"] {
             bell.ring(Topic::Jobs, key);
@@ -122,7 +122,7 @@ mod tests {
 
     #[tokio::test]
     async fn too_many_keys_and_too_long_ones_are_told_as_anything() {
-        let bell = Doorbell::new(false);
+        let bell = Doorbell::new(None);
         let mut ears = bell.listen(Topic::Jobs);
         for key in 0..=MAX_KEYS_HEARD {
             bell.ring(Topic::Jobs, &key.to_string());
@@ -137,7 +137,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_dropped_wait_loses_nothing() {
-        let bell = Doorbell::new(false);
+        let bell = Doorbell::new(None);
         let mut ears = bell.listen(Topic::Jobs);
         let waited = tokio::time::timeout(std::time::Duration::ZERO, ears.heard()).await;
         assert!(waited.is_err());
@@ -147,7 +147,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_stopped_listening_is_forgotten() {
-        let bell = Doorbell::new(false);
+        let bell = Doorbell::new(None);
         drop(bell.listen(Topic::Jobs));
         let _ears = bell.listen(Topic::Jobs);
         assert_eq!(bell.shared.ears.lock().unwrap().len(), 1);

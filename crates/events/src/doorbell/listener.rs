@@ -7,13 +7,14 @@ use std::time::Duration;
 use mainstay_store::{Listener, Notice, StoreError};
 use serde::Deserialize;
 
-use super::pending::ANYTHING;
+use super::pending::{ANYTHING, who_and_what};
 use super::{Doorbell, Topic};
 use crate::backoff::Backoff;
 use crate::hub::Hub;
 use crate::measure;
 use crate::stream::Stream;
 use crate::sweep::Hearing;
+use crate::trouble::Trouble;
 
 /// How often a sign of life is asked for.
 const PROBE_EVERY: Duration = Duration::from_secs(5);
@@ -31,18 +32,22 @@ struct Told {
     stream: String,
     #[serde(default)]
     seq: i64,
+    #[serde(default)]
+    rung_by: String,
 }
 
 /// Runs until the stop.
 pub(crate) async fn run(doorbell: Doorbell, hub: Hub, hearing: Arc<Hearing>) {
     let stop = hub.tools().stop.clone();
     let mut backoff = Backoff::new(Arc::clone(&hub.tools().rng));
+    let trouble = Trouble::new("listening for the bells of other instances");
     let listening = async {
         loop {
             match Listener::connect(&hub.tools().db, &CHANNELS).await {
                 Ok(None) => return,
                 Ok(Some(listener)) => {
                     backoff.reset();
+                    trouble.went_well();
                     measure::connected(true);
                     hearing.connected(true);
                     told_anything(&doorbell, &hub);
@@ -51,7 +56,7 @@ pub(crate) async fn run(doorbell: Doorbell, hub: Hub, hearing: Arc<Hearing>) {
                     tracing::info!(%why, "the listening connection is made anew");
                 }
                 Err(error) => {
-                    tracing::debug!(%error, "the listening connection can't be made; trying again");
+                    trouble.failed(&error);
                     measure::connected(false);
                 }
             }
@@ -99,24 +104,29 @@ fn dispatch(notice: &Notice, doorbell: &Doorbell, hub: &Hub) {
         return;
     };
     measure::heard(topic);
-    if doorbell.is_ringer(notice.ringer) {
+    let (by, said) = who_and_what(&notice.payload);
+    if by.is_some() && by == doorbell.instance() {
         // It was told here before it went out.
         return;
     }
-    if notice.payload == ANYTHING {
+    if said == ANYTHING {
         doorbell.tell_anything_here(topic);
         if topic == Topic::StateChanges {
             hub.look_soon();
         }
     } else if topic == Topic::StateChanges {
-        dispatch_events(&notice.payload, doorbell, hub);
+        dispatch_events(said, doorbell, hub);
     } else {
-        doorbell.tell_here(topic, &notice.payload);
+        doorbell.tell_here(topic, said);
     }
 }
 
 fn dispatch_events(payload: &str, doorbell: &Doorbell, hub: &Hub) {
     let told = serde_json::from_str::<Told>(payload).ok();
+    let by = told.as_ref().and_then(|told| told.rung_by.parse().ok());
+    if by.is_some() && by == doorbell.instance() {
+        return;
+    }
     match told.and_then(|told| Some((Stream::parse(&told.stream)?, told.seq))) {
         Some((stream, seq)) => {
             hub.rung(stream, seq);

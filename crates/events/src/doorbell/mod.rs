@@ -8,9 +8,9 @@ pub(crate) mod listener;
 mod pending;
 pub(crate) mod sender;
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use mainstay_base::Id;
 use tokio::sync::Notify;
 
 pub use ears::{Ears, Heard, MAX_KEYS_HEARD};
@@ -64,18 +64,22 @@ struct Shared {
 }
 
 /// What other instances have yet to be told.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Outside {
     pending: Mutex<Pending>,
     wake: Notify,
-    /// The server process that rings our bells.
-    ringer: AtomicU32,
+    /// Who rings: each bell says so. The number of a server process would not do, since another
+    /// instance's session may have it next.
+    instance: Id,
 }
 
 impl Doorbell {
-    /// A bell; `reaches_others` when other instances are to be told too.
-    pub(crate) fn new(reaches_others: bool) -> Self {
-        let outside = reaches_others.then(Outside::default);
+    /// A bell; with `instance`, who rings it, when other instances are to be told too.
+    pub(crate) fn new(instance: Option<Id>) -> Self {
+        let outside = instance.map(|instance| {
+            let (pending, wake) = (Mutex::default(), Notify::new());
+            Outside { pending, wake, instance }
+        });
         Self { shared: Arc::new(Shared { ears: Mutex::default(), outside }) }
     }
 
@@ -151,14 +155,8 @@ impl Doorbell {
         (!pending.is_empty()).then(|| std::mem::take(&mut *pending))
     }
 
-    fn set_ringer(&self, process: u32) {
-        if let Some(outside) = &self.shared.outside {
-            outside.ringer.store(process, Ordering::Relaxed);
-        }
-    }
-
-    fn is_ringer(&self, process: u32) -> bool {
-        let outside = self.shared.outside.as_ref();
-        outside.is_some_and(|outside| outside.ringer.load(Ordering::Relaxed) == process)
+    /// Who rings here, if anybody outside can hear it.
+    fn instance(&self) -> Option<Id> {
+        self.shared.outside.as_ref().map(|outside| outside.instance)
     }
 }

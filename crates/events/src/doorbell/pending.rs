@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use mainstay_base::Id;
 use mainstay_store::listen::MAX_NOTICE;
 use serde_json::{Value, json};
 
@@ -15,8 +16,11 @@ const MAX_PENDING: usize = 1_024;
 /// Events that are told with their fields in one go; of more only stream and number are.
 const MAX_WHOLE: usize = 256;
 
-/// The payload that means "anything".
+/// What a payload says, behind who rang it, that means "anything".
 pub(super) const ANYTHING: &str = "";
+
+/// The field that says who rang the bell of an event.
+const RUNG_BY: &str = "rung_by";
 
 /// What waits.
 #[derive(Debug, Default)]
@@ -73,18 +77,18 @@ impl Pending {
         self.keys.is_empty() && self.streams.is_empty() && self.anything.is_empty()
     }
 
-    /// Each bell as channel and payload.
-    pub(super) fn into_bells(self) -> Vec<(&'static str, String)> {
+    /// Each bell as channel and payload, which says that `by` rang it.
+    pub(super) fn into_bells(self, by: Id) -> Vec<(&'static str, String)> {
         let mut bells: Vec<_> =
-            self.anything.iter().map(|topic| (topic.name(), ANYTHING.to_owned())).collect();
+            self.anything.iter().map(|topic| (topic.name(), format!("{by} {ANYTHING}"))).collect();
         bells.extend(
-            self.keys.into_iter().map(|(topic, key)| (topic.name(), key_payload(topic, key))),
+            self.keys.iter().map(|(topic, key)| (topic.name(), key_payload(*topic, key, by))),
         );
         for (stream, waiting) in self.streams {
             let told = waiting.events.iter().map(|event| event.seq).max();
-            bells.extend(waiting.events.iter().map(|event| (STATE_CHANGES, payload(event))));
+            bells.extend(waiting.events.iter().map(|event| (STATE_CHANGES, payload(event, by))));
             if told != Some(waiting.last_seq) {
-                bells.push((STATE_CHANGES, bare(stream, waiting.last_seq)));
+                bells.push((STATE_CHANGES, bare(stream, waiting.last_seq, by)));
             }
         }
         bells
@@ -93,33 +97,44 @@ impl Pending {
 
 const STATE_CHANGES: &str = Topic::StateChanges.name();
 
+/// Who rang a bell, if it says so, and the rest of it. The bell of an event says it in its JSON.
+pub(super) fn who_and_what(payload: &str) -> (Option<Id>, &str) {
+    let marked = payload.split_once(' ');
+    let marked = marked.and_then(|(by, said)| Some((by.parse().ok()?, said)));
+    marked.map_or((None, payload), |(by, said)| (Some(by), said))
+}
+
 /// The bells of events carry JSON; those of other topics carry their key.
-fn key_payload(topic: Topic, key: String) -> String {
-    if topic == Topic::StateChanges { json!({ "stream": key }).to_string() } else { key }
+fn key_payload(topic: Topic, key: &str, by: Id) -> String {
+    match topic {
+        Topic::StateChanges => json!({ "stream": key, RUNG_BY: by.to_string() }).to_string(),
+        _ => format!("{by} {key}"),
+    }
 }
 
 /// The event itself with whose it is, where that fits.
-fn payload(event: &Announced) -> String {
+fn payload(event: &Announced, by: Id) -> String {
     let Announced { stream, seq, event } = event;
     // Nothing as long as this could fit, so it is not even read.
     if event.fields().len() >= MAX_NOTICE {
-        return bare(*stream, *seq);
+        return bare(*stream, *seq, by);
     }
     let mut whole: Value = serde_json::from_str(event.fields()).unwrap_or_default();
     if let Some(fields) = whole.as_object_mut() {
         fields.insert("type".to_owned(), event.kind().into());
         fields.insert("stream".to_owned(), stream.to_string().into());
         fields.insert("seq".to_owned(), (*seq).into());
+        fields.insert(RUNG_BY.to_owned(), by.to_string().into());
         if let Stream::User(id) = stream {
             fields.insert("user_id".to_owned(), id.to_string().into());
         }
     }
     let whole = whole.to_string();
-    if whole.len() <= MAX_NOTICE { whole } else { bare(*stream, *seq) }
+    if whole.len() <= MAX_NOTICE { whole } else { bare(*stream, *seq, by) }
 }
 
-fn bare(stream: Stream, seq: i64) -> String {
-    json!({ "stream": stream.to_string(), "seq": seq }).to_string()
+fn bare(stream: Stream, seq: i64, by: Id) -> String {
+    json!({ "stream": stream.to_string(), "seq": seq, RUNG_BY: by.to_string() }).to_string()
 }
 
 #[cfg(test)]
@@ -128,6 +143,7 @@ mod tests {
     use crate::event::Event;
 
     const USER: &str = "01a1e102-8087-7707-8707-070707070707";
+    const BY: &str = "01a1e102-8087-7707-8707-080808080808";
 
     fn announced(stream: Stream, seq: i64, fields: &Value) -> Announced {
         let event = Event::new("worker_state_changed", fields.as_object().unwrap()).unwrap();
@@ -137,7 +153,7 @@ mod tests {
     fn bells_of(events: Vec<Announced>) -> Vec<Value> {
         let mut pending = Pending::default();
         pending.announce(events);
-        let bells = pending.into_bells();
+        let bells = pending.into_bells(BY.parse().unwrap());
         assert!(
             bells
                 .iter()
@@ -155,6 +171,7 @@ mod tests {
             [json!({
                 "user_id": USER, "type": "worker_state_changed", "worker_id": "w1",
                 "status": "error", "stream": format!("user:{USER}"), "seq": 7,
+                "rung_by": BY,
             })]
         );
     }
@@ -165,7 +182,7 @@ mod tests {
         let room = MAX_NOTICE - around[0].to_string().len();
         let fits = announced(Stream::Org, 1, &json!({"text": "x".repeat(room)}));
         assert!(bells_of(vec![fits])[0].get("text").is_some());
-        let bare = [json!({"stream": "org", "seq": 1})];
+        let bare = [json!({"stream": "org", "seq": 1, "rung_by": BY})];
         for length in [room + 1, MAX_NOTICE, 50_000] {
             let large = announced(Stream::Org, 1, &json!({"text": "x".repeat(length)}));
             assert_eq!(bells_of(vec![large]), bare);
@@ -187,10 +204,25 @@ mod tests {
             pending.add(Topic::Jobs, &key.to_string());
         }
         pending.add(Topic::Access, "user:1");
-        let bells = pending.into_bells();
+        let bells = pending.into_bells(BY.parse().unwrap());
         assert_eq!(
             bells,
-            [("mainstay_jobs", String::new()), ("mainstay_access", "user:1".to_owned()),]
+            [("mainstay_jobs", format!("{BY} ")), ("mainstay_access", format!("{BY} user:1"))]
         );
+    }
+
+    #[test]
+    fn a_bell_tells_who_rang_it_and_one_that_does_not_is_taken_as_it_is() {
+        let by = BY.parse().ok();
+        for (payload, expected) in [
+            (format!("{BY} two words"), (by, "two words")),
+            (format!("{BY} "), (by, ANYTHING)),
+            (String::new(), (None, ANYTHING)),
+            ("two words".to_owned(), (None, "two words")),
+            (BY.to_owned(), (None, BY)),
+            (r#"{"stream": "org"}"#.to_owned(), (None, r#"{"stream": "org"}"#)),
+        ] {
+            assert_eq!(who_and_what(&payload), expected, "{payload}");
+        }
     }
 }

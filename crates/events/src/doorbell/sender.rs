@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstay_base::Id;
 use mainstay_store::{Notifier, StoreError};
 
 use super::Doorbell;
@@ -11,6 +12,7 @@ use super::pending::Pending;
 use crate::backoff::Backoff;
 use crate::measure;
 use crate::tools::Tools;
+use crate::trouble::Trouble;
 
 /// The shortest time between two rounds of bells.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -20,7 +22,11 @@ const LAST_BELLS: Duration = Duration::from_millis(500);
 
 /// Runs until the stop.
 pub(crate) async fn run(doorbell: Doorbell, tools: Tools) {
-    let mut sender = Sender { backoff: Backoff::new(Arc::clone(&tools.rng)), notifier: None };
+    let mut sender = Sender {
+        backoff: Backoff::new(Arc::clone(&tools.rng)),
+        trouble: Trouble::new("ringing for other instances"),
+        notifier: None,
+    };
     let ringing = async {
         loop {
             sender.ring(&doorbell, &tools).await;
@@ -28,7 +34,7 @@ pub(crate) async fn run(doorbell: Doorbell, tools: Tools) {
     };
     tools.stop.run_until_cancelled(ringing).await;
     if let Some(notifier) = sender.notifier {
-        let last = ring_rest(&doorbell, notifier);
+        let last = ring_rest(&doorbell, notifier, tools.instance);
         // Whoever does not hear them looks by itself.
         let _ = tokio::time::timeout(LAST_BELLS, last).await;
     }
@@ -36,6 +42,7 @@ pub(crate) async fn run(doorbell: Doorbell, tools: Tools) {
 
 struct Sender {
     backoff: Backoff,
+    trouble: Trouble,
     notifier: Option<Notifier>,
 }
 
@@ -44,19 +51,20 @@ impl Sender {
     async fn ring(&mut self, doorbell: &Doorbell, tools: &Tools) {
         let notifier = match &mut self.notifier {
             Some(notifier) => notifier,
-            none => match connect(doorbell, tools).await {
+            none => match connect(tools, &self.trouble).await {
                 Some(notifier) => none.insert(notifier),
                 None => return self.backoff.wait().await,
             },
         };
         let pending = doorbell.pending().await;
-        match ring(notifier, pending).await {
+        match ring(notifier, pending, tools.instance).await {
             Ok(()) => {
                 self.backoff.reset();
+                self.trouble.went_well();
                 tokio::time::sleep(PAUSE).await;
             }
             Err(error) => {
-                tracing::debug!(%error, "other instances could not be told; telling them later");
+                self.trouble.failed(&error);
                 measure::ring_failed();
                 self.notifier = None;
                 doorbell.tell_outside(Pending::add_anything);
@@ -66,23 +74,19 @@ impl Sender {
     }
 }
 
-async fn connect(doorbell: &Doorbell, tools: &Tools) -> Option<Notifier> {
+async fn connect(tools: &Tools, trouble: &Trouble) -> Option<Notifier> {
     match Notifier::connect(&tools.db).await {
-        Ok(notifier) => {
-            let notifier = notifier?;
-            doorbell.set_ringer(notifier.process());
-            Some(notifier)
-        }
+        Ok(notifier) => notifier,
         Err(error) => {
-            tracing::debug!(%error, "the connection that tells other instances can't be made; trying again");
+            trouble.failed(&error);
             measure::ring_failed();
             None
         }
     }
 }
 
-async fn ring(notifier: &mut Notifier, pending: Pending) -> Result<(), StoreError> {
-    let bells = pending.into_bells();
+async fn ring(notifier: &mut Notifier, pending: Pending, by: Id) -> Result<(), StoreError> {
+    let bells = pending.into_bells(by);
     // Texts always have a JSON form.
     notifier.ring(&serde_json::to_string(&bells).unwrap_or_default()).await?;
     for (channel, _) in bells {
@@ -91,9 +95,9 @@ async fn ring(notifier: &mut Notifier, pending: Pending) -> Result<(), StoreErro
     Ok(())
 }
 
-async fn ring_rest(doorbell: &Doorbell, mut notifier: Notifier) {
+async fn ring_rest(doorbell: &Doorbell, mut notifier: Notifier, by: Id) {
     if let Some(pending) = doorbell.take_pending()
-        && ring(&mut notifier, pending).await.is_err()
+        && ring(&mut notifier, pending, by).await.is_err()
     {
         return;
     }

@@ -29,10 +29,12 @@ pub(crate) struct PageSize {
     pub(crate) bytes: u32,
 }
 
-const COUNTERS: Sql = Sql::pair(
+/// The index is named because SQLite may have counted the streams when there were hardly any.
+pub(super) const COUNTERS: Sql = Sql::pair(
     "events.counters",
     "SELECT epoch, name, last_seq, floor_seq FROM event_epoch
-     LEFT JOIN event_streams ON name IN (SELECT value FROM json_each($1))",
+     LEFT JOIN event_streams INDEXED BY event_streams_by_name
+       ON name IN (SELECT value FROM json_each($1))",
     "SELECT epoch, name, last_seq, floor_seq FROM event_epoch
      LEFT JOIN event_streams ON name IN (SELECT json_array_elements_text($1::json))",
 );

@@ -3,5 +3,7 @@
 pub(crate) mod connections;
 pub(crate) mod epoch;
 pub(crate) mod follow;
+#[cfg(test)]
+mod plans;
 pub(crate) mod retention;
 pub(crate) mod streams;

@@ -1,6 +1,6 @@
 //! A database that is full or away: a write says so and leaves nothing, followers wait and recover.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mainstay_base::SystemClock;
@@ -16,6 +16,70 @@ use crate::house::{
 const PAGES: Sql = Sql::same("test.pages", "PRAGMA page_count");
 const NO_ROOM: Sql = Sql::same("test.no_room", "PRAGMA max_page_count = 1");
 const ROOM: Sql = Sql::same("test.room", "PRAGMA max_page_count = 1000000");
+const HIDE: Sql = Sql::same("test.hide", "ALTER TABLE event_epoch RENAME TO hidden");
+const SHOW: Sql = Sql::same("test.show", "ALTER TABLE hidden RENAME TO event_epoch");
+const A_SWEEP: Duration = Duration::from_millis(5);
+
+/// What was logged.
+#[derive(Debug, Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// The lines of `level`, of which at least `count` must come.
+    async fn lines(&self, level: &str, count: usize) -> Vec<String> {
+        let coming = async {
+            loop {
+                let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+                let lines = text.lines().filter(|line| line.contains(level)).map(str::to_owned);
+                let lines: Vec<_> = lines.collect();
+                if lines.len() >= count {
+                    return lines;
+                }
+                tokio::time::sleep(A_SWEEP).await;
+            }
+        };
+        tokio::time::timeout(LONG, coming).await.expect("it is logged")
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// On one thread, because the log is kept for that one alone.
+#[tokio::test]
+async fn what_fails_again_and_again_is_told_of_once_and_so_is_its_end() {
+    let log = Log::default();
+    let kept = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_ansi(false)
+        .with_writer(move || kept.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let instance = Instance::start_with(&database, |options| options.sweep = A_SWEEP).await;
+    let (_, _feed) = instance.events.open(&ask(None)).await.unwrap();
+    for round in 1..=2 {
+        instance.db.write(async |tx| tx.execute(&HIDE, &[]).await).await.unwrap();
+        log.lines("the followed streams still fails", 3 * round).await;
+        assert_eq!(log.lines("WARN", 0).await.len(), round);
+        instance.db.write(async |tx| tx.execute(&SHOW, &[]).await).await.unwrap();
+        log.lines("the followed streams goes well again", round).await;
+    }
+    let warned = log.lines("WARN", 2).await;
+    let told = log.lines("the followed streams goes well again", 2).await;
+    assert_eq!((warned.len(), told.len()), (2, 2), "{warned:?} {told:?}");
+    assert!(told.iter().all(|line| line.contains("INFO")), "{told:?}");
+    instance.stop().await;
+}
 
 /// SQLite takes the present size for the smallest bound: from here on not a page is to be had.
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mainstay_base::{Clock as _, SystemClock};
-use mainstay_events::{EventsError, Stream, Topic};
+use mainstay_events::{EventsError, Heard, Stream, Topic};
 use mainstay_store::{Dialect, Listener};
 use mainstay_testkit::TestDatabase;
 use serde_json::{Value, json};
@@ -16,6 +16,13 @@ const RINGS: usize = 2_000;
 
 async fn heard(listener: &mut Listener) -> String {
     tokio::time::timeout(LONG, listener.next()).await.expect("a bell").unwrap().payload
+}
+
+/// Who rang a bell that carries a key, and the key.
+async fn heard_by(listener: &mut Listener) -> (String, String) {
+    let payload = heard(listener).await;
+    let (by, key) = payload.split_once(' ').expect("a bell says who rang it");
+    (by.to_owned(), key.to_owned())
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -38,6 +45,9 @@ async fn an_event_is_told_as_the_source_shows_it() {
     while told.len() < 2 {
         told.push(serde_json::from_str(&heard(&mut listener).await).unwrap());
     }
+    let by: Vec<Value> =
+        told.iter_mut().map(|one| one.as_object_mut().unwrap().remove("rung_by").unwrap()).collect();
+    assert_eq!(by[0], by[1], "both were rung by the same instance");
     assert_eq!(
         told,
         [
@@ -64,7 +74,7 @@ async fn bells_are_rung_at_once_and_then_now_and_then() {
     }
     instance.events.doorbell().ring(Topic::Jobs, "last");
     let mut count = 0_u128;
-    while heard(&mut listener).await != "last" {
+    while heard_by(&mut listener).await.1 != "last" {
         count += 1;
     }
     let rounds = clock.moment().since(began).as_millis() / PAUSE.as_millis() + 2;
@@ -95,5 +105,34 @@ async fn a_foreign_bell_is_no_harm() {
         instance.say(Stream::Org, expected).await;
         assert_eq!(crate::house::number(&crate::house::next(&mut feed).await), expected);
     }
+    instance.stop().await;
+}
+
+/// Which server process a bell came from tells nothing: another instance may have it next.
+#[tokio::test(flavor = "multi_thread")]
+async fn our_own_bells_are_known_by_their_mark_whatever_process_rang_them() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let instance = Instance::start_with(&database, |options| {
+        options.sweep = crate::house::NEVER;
+    })
+    .await;
+    let mut listener = Listener::connect(&instance.db, &["mainstay_jobs"]).await.unwrap().unwrap();
+    let mut ears = instance.events.doorbell().listen(Topic::Jobs);
+    let mut notifier = mainstay_store::Notifier::connect(&instance.db).await.unwrap().unwrap();
+    // Until its own listening connection stands, which tells of anything, it may hear nothing.
+    while ears.heard().await != Heard::Anything {}
+    instance.events.doorbell().ring(Topic::Jobs, "here");
+    let (by, _) = heard_by(&mut listener).await;
+    let other = user();
+    let bells = [("mainstay_jobs", format!("{by} ours")), ("mainstay_jobs", format!("{other} theirs"))];
+    notifier.ring(&serde_json::to_string(&bells).unwrap()).await.unwrap();
+    let mut keys = std::collections::BTreeSet::new();
+    while !keys.contains("theirs") {
+        match tokio::time::timeout(LONG, ears.heard()).await.expect("it is heard") {
+            Heard::Keys(heard) => keys.extend(heard),
+            Heard::Anything => panic!("nothing was lost"),
+        }
+    }
+    assert_eq!(keys.into_iter().collect::<Vec<_>>(), ["here", "theirs"]);
     instance.stop().await;
 }

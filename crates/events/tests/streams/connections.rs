@@ -20,6 +20,7 @@ const LIVE_OF: Sql = Sql::same(
 const LIVE_ID: Sql =
     Sql::same("test.live_id", "SELECT id FROM event_connections WHERE superseded_at IS NULL");
 const ALL: Sql = Sql::same("test.all", "SELECT count(*) AS count FROM event_connections");
+const NEWEST: Sql = Sql::same("test.newest", "SELECT max(number) AS count FROM event_connections");
 const KILL: Sql = Sql::same("test.kill", "UPDATE event_connections SET instance = 'another'");
 const AGE: Sql = Sql::same(
     "test.age",
@@ -197,6 +198,35 @@ each_database! {
         assert_eq!(count(&instance.db, &LIVE).await, 4_501);
         drop(members);
         settles(&instance.db, &LIVE, 0).await;
+        instance.stop().await;
+    }
+
+    async fn many_entries_under_one_name_are_few_rows_and_the_newest_lives(database: &TestDatabase) {
+        let instance = Instance::start(database).await;
+        let (owner, id) = (Owner::User(user()), user());
+        let entering: Vec<_> = (0..1_000).map(|_| {
+            let events = instance.events.clone();
+            tokio::spawn(async move { live(&events, owner, id, 1).await })
+        }).collect();
+        let mut members = Vec::new();
+        for member in entering {
+            members.push(member.await.unwrap());
+        }
+        assert_eq!(count(&instance.db, &ALL).await, 1);
+        let made = count(&instance.db, &NEWEST).await;
+        assert!(made <= 100, "{made} rows were made");
+        let mut alive = Vec::new();
+        for mut member in members {
+            if lives(&mut member).await {
+                alive.push(member);
+            } else {
+                assert_eq!(ending(&mut member).await, Ending::TakenOver);
+            }
+        }
+        assert_eq!(alive.len(), 1);
+        assert_eq!(count(&instance.db, &LIVE).await, 1, "the others free nothing");
+        drop(alive);
+        settles(&instance.db, &ALL, 0).await;
         instance.stop().await;
     }
 

@@ -1,6 +1,7 @@
 //! Coming back: from where the follower stood, or from anew with a reason; and history in pages.
 
 use mainstay_base::SystemRng;
+use mainstay_events::history::{MAX_HISTORY, MAX_HISTORY_BYTES};
 use mainstay_events::{Ask, Events, EventsError, Kinds, Opening, ResetReason, Stream, Streams};
 use mainstay_testkit::each_database;
 use serde_json::json;
@@ -160,6 +161,56 @@ each_database! {
         let wrong = instance.events.history(&ask_after(None, &"x"), 20).await.unwrap();
         assert_eq!(wrong.opening, Opening::Reset { reason: ResetReason::Garbage });
         assert!(wrong.events.is_empty());
+        instance.stop().await;
+    }
+
+    async fn one_rare_event_is_found_among_thousands_at_once(database: &TestDatabase) {
+        let instance = Instance::start(database).await;
+        let written: Result<(), EventsError> = instance.events.write(async |_tx, outbox| {
+            for number in 0..3_000 {
+                let kind = if number == 2_900 { "rare" } else { "common" };
+                outbox.add(Stream::Org, event(kind, &json!({ "number": number })))?;
+            }
+            Ok(())
+        }).await;
+        written.unwrap();
+        let rare = Ask { kinds: Some(Kinds::new(["rare"]).unwrap()), ..ask(None) };
+        let history = instance.events.history(&rare, 1).await.unwrap();
+        assert_eq!(history.events.iter().map(number).collect::<Vec<_>>(), [2_900]);
+        assert_eq!(history.events[0].position, history.position);
+        assert!(history.has_more, "common ones follow");
+        instance.stop().await;
+    }
+
+    async fn an_answer_of_large_events_is_bounded_in_bytes(database: &TestDatabase) {
+        let instance = Instance::start(database).await;
+        let own = user();
+        let text = "x".repeat(60_000);
+        for _ in 0..3 {
+            let written: Result<(), EventsError> = instance.events.write(async |_tx, outbox| {
+                for number in 0..20 {
+                    let large = json!({ "number": number, "text": text });
+                    outbox.add(Stream::Org, event("large", &large))?;
+                    outbox.add(Stream::User(own), event("large", &large))?;
+                }
+                Ok(())
+            }).await;
+            written.unwrap();
+        }
+        let mut asked = ask(Some(own));
+        let mut counts = Vec::new();
+        loop {
+            let history = instance.events.history(&asked, MAX_HISTORY).await.unwrap();
+            let sizes: Vec<_> = history.events.iter().map(|one| one.frame.len()).collect();
+            let (last, before) = sizes.split_last().unwrap();
+            assert!(before.iter().sum::<usize>() < MAX_HISTORY_BYTES, "{last} more");
+            counts.push(sizes.len());
+            asked = Ask { after: Some(history.position.to_string()), ..asked };
+            if !history.has_more {
+                break;
+            }
+        }
+        assert_eq!(counts.iter().sum::<usize>(), 120, "{counts:?}");
         instance.stop().await;
     }
 }

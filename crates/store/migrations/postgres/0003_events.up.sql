@@ -11,11 +11,12 @@ CREATE TABLE event_epoch (
 -- room for new versions of a counter, so that taking a number touches no index.
 CREATE TABLE event_streams (
   number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name TEXT COLLATE "C" NOT NULL UNIQUE,
+  name TEXT COLLATE "C" NOT NULL,
   last_seq BIGINT NOT NULL,
   floor_seq BIGINT NOT NULL,
   CHECK (floor_seq >= 0 AND floor_seq <= last_seq)
 ) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX event_streams_by_name ON event_streams (name);
 INSERT INTO event_streams (name, last_seq, floor_seq) VALUES ('org', 0, 0);
 
 CREATE TABLE events (
@@ -34,11 +35,12 @@ CREATE TABLE event_connections (
   owner TEXT COLLATE "C" NOT NULL,
   id TEXT COLLATE "C" NOT NULL,
   instance TEXT COLLATE "C" NOT NULL,
-  superseded_at BIGINT,
-  UNIQUE (owner, id)
+  superseded_at BIGINT
 );
+CREATE UNIQUE INDEX event_connections_by_owner ON event_connections (owner, id);
 CREATE INDEX event_connections_by_instance ON event_connections (instance);
-CREATE INDEX event_connections_by_end ON event_connections (superseded_at);
+CREATE INDEX event_connections_by_end ON event_connections (superseded_at)
+  WHERE superseded_at IS NOT NULL;
 
 -- The instances that hold connections: what a dead one held is removed.
 CREATE TABLE event_instances (

@@ -10,11 +10,12 @@ CREATE TABLE event_epoch (
 -- The counter of each stream. Events up to floor_seq are gone, or are about to go.
 CREATE TABLE event_streams (
   number INTEGER PRIMARY KEY,
-  name TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
   last_seq INTEGER NOT NULL,
   floor_seq INTEGER NOT NULL,
   CHECK (floor_seq >= 0 AND floor_seq <= last_seq)
 ) STRICT;
+CREATE UNIQUE INDEX event_streams_by_name ON event_streams (name);
 INSERT INTO event_streams (name, last_seq, floor_seq) VALUES ('org', 0, 0);
 
 CREATE TABLE events (
@@ -33,11 +34,12 @@ CREATE TABLE event_connections (
   owner TEXT NOT NULL,
   id TEXT NOT NULL,
   instance TEXT NOT NULL,
-  superseded_at INTEGER,
-  UNIQUE (owner, id)
+  superseded_at INTEGER
 ) STRICT;
+CREATE UNIQUE INDEX event_connections_by_owner ON event_connections (owner, id);
 CREATE INDEX event_connections_by_instance ON event_connections (instance);
-CREATE INDEX event_connections_by_end ON event_connections (superseded_at);
+CREATE INDEX event_connections_by_end ON event_connections (superseded_at)
+  WHERE superseded_at IS NOT NULL;
 
 -- The instances that hold connections: what a dead one held is removed.
 CREATE TABLE event_instances (
