@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use tokio::task::JoinError;
 
 use super::ending::{Ending, FIRST_WAIT, LONGEST_WAIT};
-use super::engine::{Engine, Report};
+use super::engine::Engine;
+use super::errands::{Back, Errand, Report};
 use super::fetch::Fetched;
 use super::held::Stage;
 use super::run::{Outcome, PANICKED};
@@ -17,22 +18,24 @@ use crate::model::{Claimed, Lease};
 use crate::queue::Beat;
 
 impl Engine {
-    pub(super) fn take_report(&mut self, report: Result<Report, JoinError>) {
-        match report {
-            Ok(Report::Fetched(fetched)) => self.take_fetched(fetched),
-            Ok(Report::Started(jobs, started)) => self.take_started(jobs, started),
-            Ok(Report::Flushed(leases, flushed)) => self.take_flushed(leases, flushed),
-            Ok(Report::Ended(lease, is_written)) => self.take_ended(lease, is_written),
-            Ok(Report::Beat(sent, moved, beat)) => self.take_beat(sent, moved, beat),
-            Ok(Report::Released) => {}
+    pub(super) fn take_back(&mut self, (errand, report): Back) {
+        let report = match report {
+            Ok(report) => report,
             // Nothing in these tasks panics; if one does, its leases run out and others go on.
             Err(error) => {
                 tracing::error!(%error, "a task of the job runner panicked");
-                self.is_fetching = false;
-                self.is_starting = false;
-                self.is_beating = false;
-                self.flushes = 0;
+                return;
             }
+        };
+        match (errand, report) {
+            (Errand::Fetch, Report::Fetched(fetched)) => self.take_fetched(fetched),
+            (Errand::Start(jobs), Report::Started(started)) => self.take_started(jobs, started),
+            (Errand::Flush(leases), Report::Flushed(flushed)) => self.take_flushed(leases, flushed),
+            (Errand::Ending(lease), Report::Ended(is_written)) => {
+                self.take_ended(lease, is_written);
+            }
+            (Errand::Beat { sent, moves }, Report::Beat(beat)) => self.take_beat(sent, moves, beat),
+            _ => {}
         }
     }
 
@@ -64,7 +67,6 @@ impl Engine {
     }
 
     fn take_fetched(&mut self, fetched: Result<Fetched, JobsError>) {
-        self.is_fetching = false;
         let now = self.clock.moment();
         match self.noted(fetched) {
             None => self.next_look = self.not_before,
@@ -90,7 +92,6 @@ impl Engine {
     }
 
     fn take_started(&mut self, jobs: Vec<Claimed>, started: Result<Vec<Lease>, JobsError>) {
-        self.is_starting = false;
         match self.noted(started) {
             None => {
                 for job in jobs.into_iter().rev() {
@@ -112,7 +113,6 @@ impl Engine {
     }
 
     fn take_flushed(&mut self, leases: Vec<Lease>, flushed: Result<Beat, JobsError>) {
-        self.flushes = self.flushes.saturating_sub(1);
         match self.noted(flushed) {
             None => self.done.extend(leases),
             Some(beat) => {
@@ -150,7 +150,6 @@ impl Engine {
         moved: bool,
         beat: Result<Beat, JobsError>,
     ) {
-        self.is_beating = false;
         match beat {
             Err(error) => {
                 tracing::warn!(%error, "a heartbeat failed; trying again");

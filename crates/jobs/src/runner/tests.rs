@@ -1,0 +1,137 @@
+//! The loop step by step, without waiting for time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use mainstay_base::{Clock, IdSource, SystemRng};
+use mainstay_events::{Events, EventsOptions};
+use mainstay_store::{Dialect, StoreError, migrate};
+use mainstay_testkit::{FakeClock, TestDatabase};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::RunnerOptions;
+use super::engine::Engine;
+use crate::context::Context;
+use crate::handler::{Handler, JobError};
+use crate::jobs::{Jobs, JobsOptions};
+use crate::model::{Claimed, JobView, Kind, NewJob};
+
+type Work = dyn Fn(&Claimed, &Context) -> BoxFuture<'static, Result<(), JobError>> + Send + Sync;
+
+struct Doing {
+    kind: Kind,
+    work: Box<Work>,
+}
+
+impl Handler for Doing {
+    fn kind(&self) -> Kind {
+        self.kind.clone()
+    }
+
+    fn run<'a>(
+        &'a self,
+        job: &'a Claimed,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<(), JobError>> {
+        (self.work)(job, context)
+    }
+}
+
+fn kind() -> Kind {
+    Kind::new("work").unwrap()
+}
+
+fn doing(
+    work: impl Fn(&Claimed, &Context) -> BoxFuture<'static, Result<(), JobError>>
+    + Send
+    + Sync
+    + 'static,
+) -> Arc<dyn Handler> {
+    Arc::new(Doing { kind: kind(), work: Box::new(work) })
+}
+
+/// Never ends by itself.
+fn hanging() -> Arc<dyn Handler> {
+    doing(|_, _| std::future::pending().boxed())
+}
+
+/// An engine whose steps the test takes, on a clock that the test moves.
+struct Bench {
+    engine: Engine,
+    clock: Arc<FakeClock>,
+    jobs: Jobs,
+    events: Events,
+    ears: mainstay_events::Ears,
+    _database: TestDatabase,
+}
+
+impl Bench {
+    async fn new(handler: Arc<dyn Handler>) -> Self {
+        let database = TestDatabase::new(Dialect::Sqlite).await;
+        let clock = Arc::new(FakeClock::new());
+        let shared = Arc::clone(&clock) as Arc<dyn Clock>;
+        let db = database.open_with(Arc::clone(&shared), |_| {}).await;
+        migrate::up(&db).await.unwrap();
+        let stop = CancellationToken::new();
+        let (options, rng) = (EventsOptions::default(), Arc::new(SystemRng));
+        let started: Result<_, StoreError> =
+            Events::start(db, options, Arc::clone(&shared), rng, stop.clone()).await;
+        let (events, _tasks) = started.unwrap();
+        let ids = IdSource::new(Arc::clone(&shared), Arc::new(SystemRng));
+        let options = JobsOptions::default();
+        let jobs = Jobs::new(events.clone(), shared, ids, Arc::new(SystemRng), options);
+        let handlers = vec![handler];
+        jobs.register(&handlers);
+        let options = RunnerOptions {
+            poll: Duration::from_hours(1),
+            concurrency: 4,
+            ..RunnerOptions::new("r")
+        };
+        let ears = events.doorbell().listen(mainstay_events::Topic::Jobs);
+        let engine = Engine::new(jobs.clone(), handlers, options, stop);
+        Self { engine, clock, jobs, events, ears, _database: database }
+    }
+
+    async fn enqueue(&self, count: usize) -> Vec<crate::Enqueued> {
+        let new = vec![NewJob::new(kind(), json!(null)); count];
+        self.events.write(async |tx, _| self.jobs.enqueue_many(tx, new).await).await.unwrap()
+    }
+
+    /// One turn of the loop, with whatever it then waits for.
+    async fn turn(&mut self) {
+        let now = self.clock.moment();
+        self.engine.tick(now);
+        self.engine.advance(now);
+        self.engine.wait_for_something(&mut self.ears, now).await;
+    }
+
+    /// Turns until it is so.
+    async fn turn_until(&mut self, is_so: impl Fn(&Engine) -> bool) {
+        let turning = async {
+            while !is_so(&self.engine) {
+                self.turn().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), turning).await.expect("the loop goes on");
+    }
+
+    async fn view(&self, id: mainstay_base::Id) -> JobView {
+        self.jobs.find(id).await.unwrap().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn jobs_that_are_being_started_count_as_load() {
+    let mut bench = Bench::new(hanging()).await;
+    bench.enqueue(4).await;
+    bench.turn_until(|engine| engine.ready.len() == 4).await;
+    let now = bench.clock.moment();
+    bench.engine.begin_start();
+    assert_eq!((bench.engine.ready.len(), bench.engine.errands.starting()), (0, 4));
+    assert_eq!(bench.engine.load().held, 4);
+    bench.engine.begin_fetch(now);
+    assert!(!bench.engine.errands.is_fetching(), "its places are taken");
+}
