@@ -111,7 +111,9 @@ pub enum Plan {
     Claim(ClaimPlan),
     /// Claims nothing until all that it has is done: a suspect waits to be run alone.
     Drain,
-    /// Nothing can be claimed; the next is due after this time, if anything is queued.
+    /// Something is due and there is no room for it: the next look is after a job has ended.
+    Full,
+    /// Nothing is due; the next is after this time, if anything is queued.
     Wait(Option<Duration>),
 }
 
@@ -139,7 +141,7 @@ pub fn plan(buckets: &[Bucket], load: Load, mean: impl Fn(&Kind) -> Option<Durat
     };
     let room = claim_limit(load, mean(&first.kind));
     if room == 0 {
-        return Plan::Wait(None);
+        return Plan::Full;
     }
     if first.is_suspect && load.held > 0 {
         return Plan::Drain;

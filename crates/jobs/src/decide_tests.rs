@@ -78,7 +78,7 @@ fn a_runner_with_nothing_due_waits_for_the_next() {
     let later = [bucket("a", 0, None, false)];
     assert_eq!(plan(&later, load(0), unknown), Plan::Wait(Some(9 * SECOND)));
     let due = [bucket("a", 0, Some(1), false)];
-    assert_eq!(plan(&due, load(4), unknown), Plan::Wait(None), "it is full");
+    assert_eq!(plan(&due, load(4), unknown), Plan::Full);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_suspect_is_claimed_alone_by_an_idle_runner() {
     assert_eq!(plan(&buckets, load(1), unknown), Plan::Drain);
     let with_suspect = Load { runs_suspect: true, ..load(1) };
     let others = [bucket("b", 0, Some(1), false)];
-    assert_eq!(plan(&others, with_suspect, unknown), Plan::Wait(None));
+    assert_eq!(plan(&others, with_suspect, unknown), Plan::Full);
 }
 
 #[test]

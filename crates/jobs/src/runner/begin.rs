@@ -81,6 +81,8 @@ impl Engine {
             return;
         }
         self.is_wanted = false;
+        self.waits_for_place = false;
+        self.has_place = false;
         self.next_look = now.plus(self.options.poll);
         let (queue, kinds) = (self.queue.clone(), Arc::clone(&self.kinds));
         let (means, clock) = (self.means.clone(), Arc::clone(&self.clock));

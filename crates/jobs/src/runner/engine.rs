@@ -51,6 +51,10 @@ pub(super) struct Engine {
     pub(super) errands: Errands,
     /// There may be something to claim.
     pub(super) is_wanted: bool,
+    /// The last look found something that there was no room for.
+    pub(super) waits_for_place: bool,
+    /// A place has become free since the last look began.
+    pub(super) has_place: bool,
     pub(super) next_look: Moment,
     pub(super) next_beat: Moment,
     next_tick: Moment,
@@ -90,6 +94,8 @@ impl Engine {
             handling: JoinSet::new(),
             errands: Errands::default(),
             is_wanted: true,
+            waits_for_place: false,
+            has_place: false,
             next_look: now,
             next_beat: now,
             next_tick: now,
@@ -189,6 +195,7 @@ impl Engine {
             self.is_wanted = true;
             self.next_look = now.plus(self.options.poll);
         }
+        self.is_wanted |= self.waits_for_place && self.has_place;
         self.begin_handlers();
         self.begin_beat(now);
         if now < self.not_before {

@@ -17,8 +17,8 @@ use crate::queue::{Claims, Queue};
 pub(super) enum Fetched {
     /// Jobs, by a statement that was sent at this moment.
     Jobs(Vec<Claimed>, Moment),
-    /// A job that is to be run alone waits until the runner is empty.
-    Drain,
+    /// Something is due, and has to wait until a job of this runner has ended.
+    Full,
     /// Nothing to claim; the next is due after this time, if any is.
     Nothing(Option<Duration>),
 }
@@ -36,7 +36,7 @@ pub(super) async fn fetch(
     loop {
         match decide::plan(&buckets, load, |kind| means.of(kind)) {
             Plan::Wait(wait) => return Ok(Fetched::Nothing(wait)),
-            Plan::Drain => return Ok(Fetched::Drain),
+            Plan::Full | Plan::Drain => return Ok(Fetched::Full),
             Plan::Claim(plan) => {
                 let sent = clock.moment();
                 let claims = match queue.claim(&plan).await {

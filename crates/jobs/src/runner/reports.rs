@@ -60,6 +60,7 @@ impl Engine {
         measure::lost(&holding.kind);
         tracing::warn!(kind = %holding.kind, "the lease of a job was lost");
         if matches!(holding.stage, Stage::Ready) {
+            self.has_place = true;
             self.held.remove(lease);
             self.ready.retain(|job| job.lease != lease);
             self.marked.retain(|job| job.lease != lease);
@@ -70,7 +71,7 @@ impl Engine {
         let now = self.clock.moment();
         match self.noted(fetched) {
             None => self.next_look = self.not_before,
-            Some(Fetched::Drain) => {}
+            Some(Fetched::Full) => self.waits_for_place = true,
             Some(Fetched::Nothing(wait)) => {
                 let wait = wait.unwrap_or(self.options.poll).min(self.options.poll);
                 self.next_look = self.next_look.min(now.plus(wait));
@@ -177,6 +178,7 @@ impl Engine {
     /// A handler has ended.
     fn end(&mut self, outcome: Outcome) {
         self.running = self.running.saturating_sub(1);
+        self.has_place = true;
         let lease = outcome.lease;
         let Some(holding) = self.held.get(lease) else { return };
         let (kind, is_lost, is_stopped) =
