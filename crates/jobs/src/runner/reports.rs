@@ -1,7 +1,9 @@
 //! What the loop does with what its tasks and handlers say.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
+use mainstay_base::Moment;
 use tokio::task::JoinError;
 
 use super::ending::{Ending, FIRST_WAIT, LONGEST_WAIT};
@@ -45,7 +47,7 @@ impl Engine {
             Err(_) => {
                 for lease in self.held.silent() {
                     let error = JobError::retriable(PANICKED, "the handler panicked at its end");
-                    let took = std::time::Duration::ZERO;
+                    let took = Duration::ZERO;
                     self.end(Outcome { lease, result: Err(error), is_finished: false, took });
                 }
             }
@@ -71,11 +73,11 @@ impl Engine {
         let now = self.clock.moment();
         match self.noted(fetched) {
             None => self.next_look = self.not_before,
-            Some(Fetched::Full) => self.waits_for_place = true,
-            Some(Fetched::Nothing(wait)) => {
-                let wait = wait.unwrap_or(self.options.poll).min(self.options.poll);
-                self.next_look = self.next_look.min(now.plus(wait));
+            Some(Fetched::Full(wait)) => {
+                self.waits_for_place = true;
+                self.look_after(wait, now);
             }
+            Some(Fetched::Nothing(wait)) => self.look_after(wait, now),
             Some(Fetched::Jobs(jobs, sent)) => {
                 for job in &jobs {
                     self.held.add(job, sent);
@@ -90,6 +92,11 @@ impl Engine {
                 self.release_if_stopping();
             }
         }
+    }
+
+    fn look_after(&mut self, wait: Option<Duration>, now: Moment) {
+        let wait = wait.unwrap_or(self.options.poll).min(self.options.poll);
+        self.next_look = self.next_look.min(now.plus(wait));
     }
 
     fn take_started(&mut self, jobs: Vec<Claimed>, started: Result<Vec<Lease>, JobsError>) {
@@ -145,12 +152,7 @@ impl Engine {
         }
     }
 
-    fn take_beat(
-        &mut self,
-        sent: mainstay_base::Moment,
-        moved: bool,
-        beat: Result<Beat, JobsError>,
-    ) {
+    fn take_beat(&mut self, sent: Moment, moved: bool, beat: Result<Beat, JobsError>) {
         match beat {
             Err(error) => {
                 tracing::warn!(%error, "a heartbeat failed; trying again");
