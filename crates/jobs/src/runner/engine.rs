@@ -182,9 +182,12 @@ impl Engine {
         }
         let (least, most) = TICK_BOUNDS;
         self.next_tick = now.plus((self.options.ttl / 30).clamp(least, most));
-        for lease in self.held.expired(now, decide::lease_trusted_for(self.options.ttl)) {
+        let expired = self.held.expired(now, decide::lease_trusted_for(self.options.ttl));
+        let unbegun = self.held.unbegun(&expired);
+        for lease in expired {
             self.lose(lease);
         }
+        self.begin_release(unbegun);
         self.look_at_deadlines(now);
         measure::running(self.running);
     }

@@ -106,6 +106,14 @@ impl Held {
         self.holdings.iter().filter(|(_, one)| expired(one)).map(|(lease, _)| *lease).collect()
     }
 
+    /// Those of `leases` whose handlers have not begun.
+    pub(super) fn unbegun(&self, leases: &[Lease]) -> Vec<Lease> {
+        let is_ready = |lease: &Lease| {
+            self.holdings.get(lease).is_some_and(|one| matches!(one.stage, Stage::Ready))
+        };
+        leases.iter().copied().filter(is_ready).collect()
+    }
+
     /// Those whose handlers run, and have not been told to stop.
     pub(super) fn running(&self) -> Vec<Lease> {
         let runs = |one: &Holding| matches!(one.stage, Stage::Running(_)) && !one.is_stopped;

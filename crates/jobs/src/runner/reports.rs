@@ -100,23 +100,23 @@ impl Engine {
     }
 
     fn take_started(&mut self, jobs: Vec<Claimed>, started: Result<Vec<Lease>, JobsError>) {
-        match self.noted(started) {
-            None => {
-                for job in jobs.into_iter().rev() {
-                    self.ready.push_front(job);
-                }
-            }
-            Some(kept) => {
-                let kept: HashSet<Lease> = kept.into_iter().collect();
-                for job in jobs {
-                    if !kept.contains(&job.lease) {
-                        self.lose(job.lease);
-                    } else if self.held.get(job.lease).is_some() {
-                        self.marked.push_back(job);
-                    }
-                }
+        let kept: Option<HashSet<Lease>> =
+            self.noted(started).map(|kept| kept.into_iter().collect());
+        let (mut again, mut unbegun) = (Vec::new(), Vec::new());
+        for job in jobs {
+            let is_held = self.held.get(job.lease).is_some();
+            match &kept {
+                // Lost meanwhile. It may be marked as begun, and would count as crashed.
+                _ if !is_held => unbegun.push(job.lease),
+                None => again.push(job),
+                Some(kept) if kept.contains(&job.lease) => self.marked.push_back(job),
+                Some(_) => self.lose(job.lease),
             }
         }
+        for job in again.into_iter().rev() {
+            self.ready.push_front(job);
+        }
+        self.begin_release(unbegun);
         self.release_if_stopping();
     }
 

@@ -68,7 +68,7 @@ impl Engine {
         self.held.is_empty() && self.errands.is_empty()
     }
 
-    fn begin_release(&mut self, leases: Vec<Lease>) {
+    pub(super) fn begin_release(&mut self, leases: Vec<Lease>) {
         if leases.is_empty() {
             return;
         }

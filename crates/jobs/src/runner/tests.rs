@@ -14,10 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunnerOptions;
 use super::engine::Engine;
+use super::errands::{Errand, Report};
 use crate::context::Context;
+use crate::error::JobsError;
 use crate::handler::{Handler, JobError};
 use crate::jobs::{Jobs, JobsOptions};
-use crate::model::{Claimed, JobView, Kind, NewJob};
+use crate::model::{Claimed, JobView, Kind, Lease, NewJob, Status};
 
 type Work = dyn Fn(&Claimed, &Context) -> BoxFuture<'static, Result<(), JobError>> + Send + Sync;
 
@@ -118,6 +120,19 @@ impl Bench {
         tokio::time::timeout(Duration::from_secs(20), turning).await.expect("the loop goes on");
     }
 
+    /// Waits for what is under way, and begins nothing new.
+    async fn settle(&mut self) {
+        while let Some(back) = self.engine.errands.next().await {
+            self.engine.take_back(back);
+        }
+    }
+
+    fn leases(&self) -> Vec<Lease> {
+        let mut leases = self.engine.held.leases();
+        leases.sort_unstable();
+        leases
+    }
+
     async fn view(&self, id: mainstay_base::Id) -> JobView {
         self.jobs.find(id).await.unwrap().unwrap()
     }
@@ -134,4 +149,53 @@ async fn jobs_that_are_being_started_count_as_load() {
     assert_eq!(bench.engine.load().held, 4);
     bench.engine.begin_fetch(now);
     assert!(!bench.engine.errands.is_fetching(), "its places are taken");
+}
+
+async fn is_given_back(bench: &Bench, made: &crate::Enqueued) {
+    let view = bench.view(made.id).await;
+    assert_eq!((view.status, view.attempts, view.locked_by), (Status::Queued, 0, None));
+}
+
+#[tokio::test]
+async fn a_job_that_is_lost_while_it_is_being_started_is_given_back() {
+    let mut bench = Bench::new(hanging()).await;
+    let made = bench.enqueue(2).await;
+    bench.turn_until(|engine| engine.ready.len() == 2).await;
+    bench.engine.begin_start();
+    let lost = bench.leases()[0];
+    bench.engine.lose(lost);
+    bench.settle().await;
+    assert_eq!(bench.engine.marked.len(), 1, "its neighbour goes on");
+    is_given_back(&bench, &made[0]).await;
+}
+
+#[tokio::test]
+async fn a_start_that_failed_is_tried_again_for_what_is_still_held() {
+    let mut bench = Bench::new(hanging()).await;
+    let made = bench.enqueue(2).await;
+    bench.turn_until(|engine| engine.ready.len() == 2).await;
+    let jobs: Vec<Claimed> = bench.engine.ready.drain(..).collect();
+    let lost = jobs[0].lease;
+    bench.engine.queue.start(&[lost]).await.unwrap();
+    bench.engine.lose(lost);
+    let failed = Report::Started(Err(JobsError::LeaseLost));
+    bench.engine.take_back((Errand::Start(jobs), Ok(failed)));
+    bench.settle().await;
+    assert_eq!(bench.engine.ready.len(), 1);
+    is_given_back(&bench, &made[0]).await;
+}
+
+#[tokio::test]
+async fn what_is_marked_and_not_begun_when_its_lease_can_not_be_trusted_is_given_back() {
+    let mut bench = Bench::new(hanging()).await;
+    let made = bench.enqueue(1).await;
+    bench.turn_until(|engine| engine.ready.len() == 1).await;
+    bench.engine.begin_start();
+    bench.settle().await;
+    assert_eq!(bench.engine.marked.len(), 1);
+    bench.clock.advance(Duration::from_secs(251));
+    bench.engine.tick(bench.clock.moment());
+    bench.settle().await;
+    assert!(bench.engine.marked.is_empty());
+    is_given_back(&bench, &made[0]).await;
 }
