@@ -120,10 +120,9 @@ impl Held {
         self.holdings.iter().filter(|(_, one)| runs(one)).map(|(lease, _)| *lease).collect()
     }
 
-    /// Those whose tasks ended without a word: the handler panicked while it was dropped.
-    pub(super) fn silent(&self) -> Vec<Lease> {
-        let ended =
-            |one: &Holding| matches!(&one.stage, Stage::Running(task) if task.is_finished());
-        self.holdings.iter().filter(|(_, one)| ended(one)).map(|(lease, _)| *lease).collect()
+    /// The one whose handler this task runs.
+    pub(super) fn of_task(&self, id: tokio::task::Id) -> Option<Lease> {
+        let runs = |one: &Holding| matches!(&one.stage, Stage::Running(task) if task.id() == id);
+        self.holdings.iter().find(|(_, one)| runs(one)).map(|(lease, _)| *lease)
     }
 }

@@ -44,13 +44,14 @@ impl Engine {
     pub(super) fn take_outcome(&mut self, outcome: Result<Outcome, JoinError>) {
         match outcome {
             Ok(outcome) => self.end(outcome),
-            Err(_) => {
-                for lease in self.held.silent() {
+            Err(error) => match self.held.of_task(error.id()) {
+                Some(lease) => {
                     let error = JobError::retriable(PANICKED, "the handler panicked at its end");
                     let took = Duration::ZERO;
                     self.end(Outcome { lease, result: Err(error), is_finished: false, took });
                 }
-            }
+                None => self.free_place(),
+            },
         }
     }
 
@@ -179,8 +180,7 @@ impl Engine {
 
     /// A handler has ended.
     fn end(&mut self, outcome: Outcome) {
-        self.running = self.running.saturating_sub(1);
-        self.has_place = true;
+        self.free_place();
         let lease = outcome.lease;
         let Some(holding) = self.held.get(lease) else { return };
         let (kind, is_lost, is_stopped) =
@@ -218,6 +218,11 @@ impl Engine {
                 self.begin_ending(lease, Ending::Failed(verdict));
             }
         }
+    }
+
+    fn free_place(&mut self) {
+        self.running = self.running.saturating_sub(1);
+        self.has_place = true;
     }
 
     /// Neither a hook nor a limit over all runners: it goes in batches.

@@ -10,11 +10,13 @@ use mainstay_events::{Events, EventsOptions};
 use mainstay_store::{Dialect, StoreError, migrate};
 use mainstay_testkit::{FakeClock, TestDatabase};
 use serde_json::json;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::RunnerOptions;
 use super::engine::Engine;
 use super::errands::{Errand, Report};
+use super::held::Stage;
 use crate::context::Context;
 use crate::error::JobsError;
 use crate::handler::{Handler, JobError};
@@ -133,6 +135,15 @@ impl Bench {
         leases
     }
 
+    /// Waits until the handler's task has ended; the loop has not been told.
+    async fn until_ended(&self, lease: Lease) {
+        let holding = self.engine.held.get(lease).unwrap();
+        let Stage::Running(task) = &holding.stage else { panic!("it does not run") };
+        while !task.is_finished() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
     async fn view(&self, id: mainstay_base::Id) -> JobView {
         self.jobs.find(id).await.unwrap().unwrap()
     }
@@ -198,4 +209,43 @@ async fn what_is_marked_and_not_begun_when_its_lease_can_not_be_trusted_is_given
     bench.settle().await;
     assert!(bench.engine.marked.is_empty());
     is_given_back(&bench, &made[0]).await;
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("the bomb goes off");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_at_a_handlers_end_is_no_neighbours() {
+    let gate = Arc::new(Semaphore::new(0));
+    let waiting = Arc::clone(&gate);
+    let handler = doing(move |job, _| {
+        let (waiting, is_bomb) = (Arc::clone(&waiting), job.lease.key == 1);
+        async move {
+            let _bomb = is_bomb.then(|| Bomb);
+            waiting.acquire().await.unwrap().forget();
+            Ok(())
+        }
+        .boxed()
+    });
+    let mut bench = Bench::new(handler).await;
+    // A cancelled handler is dropped after a twelfth of this.
+    bench.engine.options.ttl = Duration::from_millis(600);
+    let made = bench.enqueue(2).await;
+    bench.turn_until(|engine| engine.running == 2).await;
+    let leases = bench.leases();
+    bench.engine.held.get(leases[0]).unwrap().cancel.cancel();
+    bench.until_ended(leases[0]).await;
+    gate.add_permits(2);
+    bench.until_ended(leases[1]).await;
+    bench.turn_until(|engine| engine.held.is_empty()).await;
+    let bomb = bench.view(made[0].id).await;
+    assert_eq!((bomb.status, bomb.last_error.unwrap().code.as_str()), (Status::Queued, "panicked"));
+    let neighbour = bench.view(made[1].id).await;
+    assert_eq!((neighbour.status, neighbour.last_error), (Status::Succeeded, None));
 }
