@@ -23,9 +23,9 @@ impl Engine {
     pub(super) fn take_back(&mut self, (errand, report): Back) {
         let report = match report {
             Ok(report) => report,
-            // Nothing in these tasks panics; if one does, its leases run out and others go on.
             Err(error) => {
                 tracing::error!(%error, "a task of the job runner panicked");
+                self.let_go(errand);
                 return;
             }
         };
@@ -39,6 +39,34 @@ impl Engine {
             (Errand::Beat { sent, moves }, Report::Beat(beat)) => self.take_beat(sent, moves, beat),
             _ => {}
         }
+    }
+
+    /// Nothing in the tasks panics; if one does, its jobs are no longer kept alive, so that their
+    /// leases run out and others go on.
+    fn let_go(&mut self, errand: Errand) {
+        match errand {
+            Errand::Start(jobs) => {
+                let leases: Vec<Lease> = jobs.iter().map(Claimed::lease).collect();
+                self.forget(&leases);
+                // None of them has run.
+                self.begin_release(leases);
+            }
+            Errand::Flush(leases) => self.forget(&leases),
+            Errand::Ending(lease) => self.forget(&[lease]),
+            Errand::Beat { .. } => self.beat_soon(),
+            Errand::Fetch => {
+                let again = self.clock.moment().plus(LONGEST_WAIT);
+                self.next_look = self.next_look.min(again);
+            }
+            Errand::Release => {}
+        }
+    }
+
+    fn forget(&mut self, leases: &[Lease]) {
+        for lease in leases {
+            self.held.remove(*lease);
+        }
+        self.has_place = true;
     }
 
     pub(super) fn take_outcome(&mut self, outcome: Result<Outcome, JoinError>) {
@@ -157,15 +185,14 @@ impl Engine {
         match beat {
             Err(error) => {
                 tracing::warn!(%error, "a heartbeat failed; trying again");
-                let again = self.clock.moment().plus(self.options.ttl / 12);
-                self.beat_again_at(again);
+                self.beat_soon();
             }
             Ok(beat) => {
                 if moved {
                     self.held.renew(&beat.kept, sent);
                 }
                 if !beat.unmoved.is_empty() {
-                    self.beat_again_at(self.clock.moment().plus(self.options.ttl / 12));
+                    self.beat_soon();
                 }
                 for lease in beat.lost {
                     let is_ending = |stage: &Stage| matches!(stage, Stage::Ending);
@@ -176,6 +203,10 @@ impl Engine {
                 }
             }
         }
+    }
+
+    fn beat_soon(&mut self) {
+        self.beat_again_at(self.clock.moment().plus(self.options.ttl / 12));
     }
 
     /// A handler has ended.

@@ -249,3 +249,34 @@ async fn a_panic_at_a_handlers_end_is_no_neighbours() {
     let neighbour = bench.view(made[1].id).await;
     assert_eq!((neighbour.status, neighbour.last_error), (Status::Succeeded, None));
 }
+
+#[tokio::test]
+async fn what_a_task_that_panics_was_about_is_no_longer_kept_alive() {
+    let mut bench = Bench::new(hanging()).await;
+    let made = bench.enqueue(4).await;
+    bench.turn_until(|engine| engine.ready.len() == 4).await;
+    let (leases, first) = (bench.leases(), bench.engine.ready.pop_front().unwrap());
+    let errands = [
+        Errand::Start(vec![first]),
+        Errand::Flush(vec![leases[1]]),
+        Errand::Ending(leases[2]),
+        Errand::Beat { sent: bench.clock.moment(), moves: true },
+        Errand::Fetch,
+        Errand::Release,
+    ];
+    for errand in errands {
+        bench.engine.errands.send(errand, async { panic!("it was not to") });
+    }
+    bench.engine.errands.send(Errand::Flush(vec![leases[3]]), std::future::pending());
+    for _ in 0..6 {
+        let back = bench.engine.errands.next().await.unwrap();
+        bench.engine.take_back(back);
+    }
+    assert_eq!(bench.leases(), [leases[3]]);
+    let errands = &bench.engine.errands;
+    assert_eq!((errands.flushes(), errands.starting()), (1, 0), "the other flush is not forgotten");
+    assert!(!errands.is_beating() && !errands.is_fetching());
+    let back = bench.engine.errands.next().await.unwrap();
+    bench.engine.take_back(back);
+    is_given_back(&bench, &made[0]).await;
+}
