@@ -23,6 +23,10 @@ const START_AHEAD: Duration = Duration::from_millis(2);
 /// A runner fetches what it will begin within this time, and no more: others may be idle.
 const FETCH_AHEAD: Duration = Duration::from_millis(50);
 
+/// A runner that is busy leaves a suspect to others for so long; then it lets its jobs end and takes
+/// nothing else until the suspect has been run.
+pub const SUSPECT_WAITS: Duration = Duration::from_mins(2);
+
 /// What becomes of a job after its handler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -109,9 +113,11 @@ pub struct Load {
 pub enum Plan {
     /// Claims jobs.
     Claim(ClaimPlan),
-    /// Claims nothing until all that it has is done: a suspect waits to be run alone.
+    /// Claims nothing until all that it has is done: a suspect has waited too long to be run alone.
     Drain,
-    /// Nothing can be claimed; the next is due after this time, if anything is queued.
+    /// Something is due and there is no room for it: the next look is after a job has ended.
+    Full,
+    /// Nothing is due; the next is after this time, if anything is queued.
     Wait(Option<Duration>),
 }
 
@@ -128,7 +134,8 @@ pub struct ClaimPlan {
     pub alone: bool,
 }
 
-/// What a runner claims next: the smallest priority first, then what has been due the longest.
+/// What a runner claims next: the smallest priority first, then what has been due the longest. A
+/// suspect is for a runner that has nothing else; a busy one takes what stands behind it.
 /// `mean` tells how long a job of a kind takes it, as far as is known.
 #[must_use]
 pub fn plan(buckets: &[Bucket], load: Load, mean: impl Fn(&Kind) -> Option<Duration>) -> Plan {
@@ -139,16 +146,18 @@ pub fn plan(buckets: &[Bucket], load: Load, mean: impl Fn(&Kind) -> Option<Durat
     };
     let room = claim_limit(load, mean(&first.kind));
     if room == 0 {
-        return Plan::Wait(None);
+        return Plan::Full;
     }
-    if first.is_suspect && load.held > 0 {
+    let is_busy = load.held > 0;
+    if first.is_suspect && is_busy && first.due_for >= Some(SUSPECT_WAITS) {
         return Plan::Drain;
     }
+    let alone = first.is_suspect && !is_busy;
     Plan::Claim(ClaimPlan {
         kind: first.kind.clone(),
         priority: first.priority,
-        limit: if first.is_suspect { 1 } else { room },
-        alone: first.is_suspect,
+        limit: if alone { 1 } else { room },
+        alone,
     })
 }
 

@@ -78,7 +78,7 @@ fn a_runner_with_nothing_due_waits_for_the_next() {
     let later = [bucket("a", 0, None, false)];
     assert_eq!(plan(&later, load(0), unknown), Plan::Wait(Some(9 * SECOND)));
     let due = [bucket("a", 0, Some(1), false)];
-    assert_eq!(plan(&due, load(4), unknown), Plan::Wait(None), "it is full");
+    assert_eq!(plan(&due, load(4), unknown), Plan::Full);
 }
 
 #[test]
@@ -86,10 +86,44 @@ fn a_suspect_is_claimed_alone_by_an_idle_runner() {
     let buckets = [bucket("a", 0, Some(1), true)];
     let Plan::Claim(alone) = plan(&buckets, load(0), unknown) else { panic!() };
     assert_eq!((alone.limit, alone.alone), (1, true));
-    assert_eq!(plan(&buckets, load(1), unknown), Plan::Drain);
     let with_suspect = Load { runs_suspect: true, ..load(1) };
     let others = [bucket("b", 0, Some(1), false)];
-    assert_eq!(plan(&others, with_suspect, unknown), Plan::Wait(None));
+    assert_eq!(plan(&others, with_suspect, unknown), Plan::Full);
+}
+
+/// What a runner with so many jobs does about a suspect that is due for so many seconds, beside
+/// another kind that is due for one.
+#[test]
+fn a_busy_runner_leaves_a_suspect_for_a_while_and_goes_on() {
+    let patience = SUSPECT_WAITS.as_secs();
+    let others = |limit| Some(("a", limit, false));
+    for (held, due_for, wanted) in [
+        (0, 5, Some(("a", 1, true))),
+        (0, patience, Some(("a", 1, true))),
+        // The suspect's own bucket: what stands behind it, without the suspect.
+        (1, 5, others(3)),
+        (3, patience - 1, others(1)),
+        (1, patience, None),
+        (3, patience * 9, None),
+    ] {
+        let buckets = [bucket("a", 0, Some(due_for), true), bucket("b", 0, Some(1), false)];
+        let claimed = match plan(&buckets, load(held), unknown) {
+            Plan::Claim(plan) => Some((plan.kind.as_str().to_owned(), plan.limit, plan.alone)),
+            Plan::Drain => None,
+            other => panic!("{other:?}"),
+        };
+        let wanted = wanted.map(|(kind, limit, alone)| (kind.to_owned(), limit, alone));
+        assert_eq!(claimed, wanted, "{held} {due_for}");
+        let only_others = plan(&buckets[1..], load(held), unknown);
+        assert!(matches!(only_others, Plan::Claim(plan) if !plan.alone), "{held}");
+    }
+}
+
+#[test]
+fn a_suspect_of_less_priority_stops_nobody() {
+    let buckets = [bucket("a", 5, Some(9_999), true), bucket("b", 0, Some(1), false)];
+    let Plan::Claim(first) = plan(&buckets, load(1), unknown) else { panic!() };
+    assert_eq!((first.kind.as_str(), first.alone), ("b", false));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mainstay_base::{Clock, Moment};
 
 use super::mean::Means;
-use crate::decide::{self, Load, Plan};
+use crate::decide::{self, Bucket, Load, Plan};
 use crate::error::JobsError;
 use crate::measure;
 use crate::model::Claimed;
@@ -17,8 +17,9 @@ use crate::queue::{Claims, Queue};
 pub(super) enum Fetched {
     /// Jobs, by a statement that was sent at this moment.
     Jobs(Vec<Claimed>, Moment),
-    /// A job that is to be run alone waits until the runner is empty.
-    Drain,
+    /// Something is due, and has to wait until a job of this runner has ended; the next is due after
+    /// this time, if any is.
+    Full(Option<Duration>),
     /// Nothing to claim; the next is due after this time, if any is.
     Nothing(Option<Duration>),
 }
@@ -33,10 +34,13 @@ pub(super) async fn fetch(
 ) -> Result<Fetched, JobsError> {
     let began = clock.moment();
     let mut buckets = queue.look(&kinds).await?;
+    let is_suspect = |bucket: &Bucket| bucket.is_suspect && bucket.due_for.is_some();
+    let has_suspect = load.held > 0 && buckets.iter().any(is_suspect);
     loop {
         match decide::plan(&buckets, load, |kind| means.of(kind)) {
+            Plan::Wait(wait) if has_suspect => return Ok(Fetched::Full(wait)),
             Plan::Wait(wait) => return Ok(Fetched::Nothing(wait)),
-            Plan::Drain => return Ok(Fetched::Drain),
+            Plan::Full | Plan::Drain => return Ok(Fetched::Full(None)),
             Plan::Claim(plan) => {
                 let sent = clock.moment();
                 let claims = match queue.claim(&plan).await {

@@ -106,16 +106,23 @@ impl Held {
         self.holdings.iter().filter(|(_, one)| expired(one)).map(|(lease, _)| *lease).collect()
     }
 
+    /// Those of `leases` whose handlers have not begun.
+    pub(super) fn unbegun(&self, leases: &[Lease]) -> Vec<Lease> {
+        let is_ready = |lease: &Lease| {
+            self.holdings.get(lease).is_some_and(|one| matches!(one.stage, Stage::Ready))
+        };
+        leases.iter().copied().filter(is_ready).collect()
+    }
+
     /// Those whose handlers run, and have not been told to stop.
     pub(super) fn running(&self) -> Vec<Lease> {
         let runs = |one: &Holding| matches!(one.stage, Stage::Running(_)) && !one.is_stopped;
         self.holdings.iter().filter(|(_, one)| runs(one)).map(|(lease, _)| *lease).collect()
     }
 
-    /// Those whose tasks ended without a word: the handler panicked while it was dropped.
-    pub(super) fn silent(&self) -> Vec<Lease> {
-        let ended =
-            |one: &Holding| matches!(&one.stage, Stage::Running(task) if task.is_finished());
-        self.holdings.iter().filter(|(_, one)| ended(one)).map(|(lease, _)| *lease).collect()
+    /// The one whose handler this task runs.
+    pub(super) fn of_task(&self, id: tokio::task::Id) -> Option<Lease> {
+        let runs = |one: &Holding| matches!(&one.stage, Stage::Running(task) if task.id() == id);
+        self.holdings.iter().find(|(_, one)| runs(one)).map(|(lease, _)| *lease)
     }
 }

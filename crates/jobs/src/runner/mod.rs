@@ -2,15 +2,19 @@
 //! them and `ending` write down how they ended. `care` does what comes by the clock: cron, clean-up,
 //! the depth of the queue.
 
+mod begin;
 mod care;
 mod ending;
 mod engine;
+mod errands;
 mod fetch;
 mod held;
 mod mean;
 mod reports;
 mod run;
 mod stop;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;

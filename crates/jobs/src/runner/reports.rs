@@ -1,11 +1,14 @@
 //! What the loop does with what its tasks and handlers say.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
+use mainstay_base::Moment;
 use tokio::task::JoinError;
 
 use super::ending::{Ending, FIRST_WAIT, LONGEST_WAIT};
-use super::engine::{Engine, Report};
+use super::engine::Engine;
+use super::errands::{Back, Errand, Report};
 use super::fetch::Fetched;
 use super::held::Stage;
 use super::run::{Outcome, PANICKED};
@@ -17,35 +20,66 @@ use crate::model::{Claimed, Lease};
 use crate::queue::Beat;
 
 impl Engine {
-    pub(super) fn take_report(&mut self, report: Result<Report, JoinError>) {
-        match report {
-            Ok(Report::Fetched(fetched)) => self.take_fetched(fetched),
-            Ok(Report::Started(jobs, started)) => self.take_started(jobs, started),
-            Ok(Report::Flushed(leases, flushed)) => self.take_flushed(leases, flushed),
-            Ok(Report::Ended(lease, is_written)) => self.take_ended(lease, is_written),
-            Ok(Report::Beat(sent, moved, beat)) => self.take_beat(sent, moved, beat),
-            Ok(Report::Released) => {}
-            // Nothing in these tasks panics; if one does, its leases run out and others go on.
+    pub(super) fn take_back(&mut self, (errand, report): Back) {
+        let report = match report {
+            Ok(report) => report,
             Err(error) => {
                 tracing::error!(%error, "a task of the job runner panicked");
-                self.is_fetching = false;
-                self.is_starting = false;
-                self.is_beating = false;
-                self.flushes = 0;
+                self.let_go(errand);
+                return;
             }
+        };
+        match (errand, report) {
+            (Errand::Fetch, Report::Fetched(fetched)) => self.take_fetched(fetched),
+            (Errand::Start(jobs), Report::Started(started)) => self.take_started(jobs, started),
+            (Errand::Flush(leases), Report::Flushed(flushed)) => self.take_flushed(leases, flushed),
+            (Errand::Ending(lease), Report::Ended(is_written)) => {
+                self.take_ended(lease, is_written);
+            }
+            (Errand::Beat { sent, moves }, Report::Beat(beat)) => self.take_beat(sent, moves, beat),
+            _ => {}
         }
+    }
+
+    /// Nothing in the tasks panics; if one does, its jobs are no longer kept alive, so that their
+    /// leases run out and others go on.
+    fn let_go(&mut self, errand: Errand) {
+        match errand {
+            Errand::Start(jobs) => {
+                let leases: Vec<Lease> = jobs.iter().map(Claimed::lease).collect();
+                self.forget(&leases);
+                // None of them has run.
+                self.begin_release(leases);
+            }
+            Errand::Flush(leases) => self.forget(&leases),
+            Errand::Ending(lease) => self.forget(&[lease]),
+            Errand::Beat { .. } => self.beat_soon(),
+            Errand::Fetch => {
+                let again = self.clock.moment().plus(LONGEST_WAIT);
+                self.next_look = self.next_look.min(again);
+            }
+            Errand::Release => {}
+        }
+    }
+
+    fn forget(&mut self, leases: &[Lease]) {
+        for lease in leases {
+            self.held.remove(*lease);
+        }
+        self.has_place = true;
     }
 
     pub(super) fn take_outcome(&mut self, outcome: Result<Outcome, JoinError>) {
         match outcome {
             Ok(outcome) => self.end(outcome),
-            Err(_) => {
-                for lease in self.held.silent() {
+            Err(error) => match self.held.of_task(error.id()) {
+                Some(lease) => {
                     let error = JobError::retriable(PANICKED, "the handler panicked at its end");
-                    let took = std::time::Duration::ZERO;
+                    let took = Duration::ZERO;
                     self.end(Outcome { lease, result: Err(error), is_finished: false, took });
                 }
-            }
+                None => self.free_place(),
+            },
         }
     }
 
@@ -57,6 +91,7 @@ impl Engine {
         measure::lost(&holding.kind);
         tracing::warn!(kind = %holding.kind, "the lease of a job was lost");
         if matches!(holding.stage, Stage::Ready) {
+            self.has_place = true;
             self.held.remove(lease);
             self.ready.retain(|job| job.lease != lease);
             self.marked.retain(|job| job.lease != lease);
@@ -64,15 +99,14 @@ impl Engine {
     }
 
     fn take_fetched(&mut self, fetched: Result<Fetched, JobsError>) {
-        self.is_fetching = false;
         let now = self.clock.moment();
         match self.noted(fetched) {
             None => self.next_look = self.not_before,
-            Some(Fetched::Drain) => {}
-            Some(Fetched::Nothing(wait)) => {
-                let wait = wait.unwrap_or(self.options.poll).min(self.options.poll);
-                self.next_look = self.next_look.min(now.plus(wait));
+            Some(Fetched::Full(wait)) => {
+                self.waits_for_place = true;
+                self.look_after(wait, now);
             }
+            Some(Fetched::Nothing(wait)) => self.look_after(wait, now),
             Some(Fetched::Jobs(jobs, sent)) => {
                 for job in &jobs {
                     self.held.add(job, sent);
@@ -89,30 +123,33 @@ impl Engine {
         }
     }
 
+    fn look_after(&mut self, wait: Option<Duration>, now: Moment) {
+        let wait = wait.unwrap_or(self.options.poll).min(self.options.poll);
+        self.next_look = self.next_look.min(now.plus(wait));
+    }
+
     fn take_started(&mut self, jobs: Vec<Claimed>, started: Result<Vec<Lease>, JobsError>) {
-        self.is_starting = false;
-        match self.noted(started) {
-            None => {
-                for job in jobs.into_iter().rev() {
-                    self.ready.push_front(job);
-                }
-            }
-            Some(kept) => {
-                let kept: HashSet<Lease> = kept.into_iter().collect();
-                for job in jobs {
-                    if !kept.contains(&job.lease) {
-                        self.lose(job.lease);
-                    } else if self.held.get(job.lease).is_some() {
-                        self.marked.push_back(job);
-                    }
-                }
+        let kept: Option<HashSet<Lease>> =
+            self.noted(started).map(|kept| kept.into_iter().collect());
+        let (mut again, mut unbegun) = (Vec::new(), Vec::new());
+        for job in jobs {
+            let is_held = self.held.get(job.lease).is_some();
+            match &kept {
+                // Lost meanwhile. It may be marked as begun, and would count as crashed.
+                _ if !is_held => unbegun.push(job.lease),
+                None => again.push(job),
+                Some(kept) if kept.contains(&job.lease) => self.marked.push_back(job),
+                Some(_) => self.lose(job.lease),
             }
         }
+        for job in again.into_iter().rev() {
+            self.ready.push_front(job);
+        }
+        self.begin_release(unbegun);
         self.release_if_stopping();
     }
 
     fn take_flushed(&mut self, leases: Vec<Lease>, flushed: Result<Beat, JobsError>) {
-        self.flushes = self.flushes.saturating_sub(1);
         match self.noted(flushed) {
             None => self.done.extend(leases),
             Some(beat) => {
@@ -144,25 +181,18 @@ impl Engine {
         }
     }
 
-    fn take_beat(
-        &mut self,
-        sent: mainstay_base::Moment,
-        moved: bool,
-        beat: Result<Beat, JobsError>,
-    ) {
-        self.is_beating = false;
+    fn take_beat(&mut self, sent: Moment, moved: bool, beat: Result<Beat, JobsError>) {
         match beat {
             Err(error) => {
                 tracing::warn!(%error, "a heartbeat failed; trying again");
-                let again = self.clock.moment().plus(self.options.ttl / 12);
-                self.beat_again_at(again);
+                self.beat_soon();
             }
             Ok(beat) => {
                 if moved {
                     self.held.renew(&beat.kept, sent);
                 }
                 if !beat.unmoved.is_empty() {
-                    self.beat_again_at(self.clock.moment().plus(self.options.ttl / 12));
+                    self.beat_soon();
                 }
                 for lease in beat.lost {
                     let is_ending = |stage: &Stage| matches!(stage, Stage::Ending);
@@ -175,9 +205,13 @@ impl Engine {
         }
     }
 
+    fn beat_soon(&mut self) {
+        self.beat_again_at(self.clock.moment().plus(self.options.ttl / 12));
+    }
+
     /// A handler has ended.
     fn end(&mut self, outcome: Outcome) {
-        self.running = self.running.saturating_sub(1);
+        self.free_place();
         let lease = outcome.lease;
         let Some(holding) = self.held.get(lease) else { return };
         let (kind, is_lost, is_stopped) =
@@ -215,6 +249,11 @@ impl Engine {
                 self.begin_ending(lease, Ending::Failed(verdict));
             }
         }
+    }
+
+    fn free_place(&mut self) {
+        self.running = self.running.saturating_sub(1);
+        self.has_place = true;
     }
 
     /// Neither a hook nor a limit over all runners: it goes in batches.

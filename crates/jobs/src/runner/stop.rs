@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mainstay_base::Moment;
 
-use super::engine::{Engine, Report};
+use super::engine::Engine;
+use super::errands::{Errand, Report};
 use crate::model::Lease;
 
 /// After the deadline of the handlers, the loop ends after this whatever is left: leases run out.
@@ -64,15 +65,15 @@ impl Engine {
             );
             return true;
         }
-        self.held.is_empty() && self.working.is_empty()
+        self.held.is_empty() && self.errands.is_empty()
     }
 
-    fn begin_release(&mut self, leases: Vec<Lease>) {
+    pub(super) fn begin_release(&mut self, leases: Vec<Lease>) {
         if leases.is_empty() {
             return;
         }
         let queue = self.queue.clone();
-        self.working.spawn(async move {
+        self.errands.send(Errand::Release, async move {
             if let Err(error) = queue.release(&leases).await {
                 tracing::warn!(%error, jobs = leases.len(), "jobs were not given back; their leases run out");
             }

@@ -11,3 +11,4 @@ mod house;
 mod lists;
 mod runners;
 mod stops;
+mod wakes;

@@ -1,0 +1,142 @@
+//! What the loop begins: handlers, and errands to the database.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::Moment;
+use tokio_util::sync::CancellationToken;
+
+use super::ending::{self, Ending};
+use super::engine::Engine;
+use super::errands::{Errand, Report};
+use super::fetch;
+use super::held::Stage;
+use super::run;
+use crate::context::Context;
+use crate::decide::{self, Load};
+use crate::model::{Claimed, Lease};
+
+/// Statements that mark jobs as done, at once, on connections of their own.
+const MAX_FLUSHES: usize = 2;
+/// So many done jobs are worth a second statement beside one under way.
+const FLUSH_TOGETHER: usize = 128;
+/// The most jobs that one statement marks as done.
+const MAX_FLUSH: usize = 1_000;
+/// The longest that a cancelled handler has to end by itself.
+const MAX_PATIENCE: Duration = Duration::from_secs(2);
+
+impl Engine {
+    pub(super) fn begin_handlers(&mut self) {
+        let places = usize::try_from(self.options.concurrency).unwrap_or(usize::MAX);
+        while self.running < places {
+            let Some(job) = self.marked.pop_front() else { return };
+            let (lease, kind) = (job.lease, job.kind.clone());
+            let (Some(holding), Some(handler)) =
+                (self.held.get_mut(lease), self.handlers.get(&kind))
+            else {
+                continue;
+            };
+            let context = Context::new(self.jobs.clone(), lease, holding.cancel.clone());
+            let patience = decide::cancel_patience(self.options.ttl).min(MAX_PATIENCE);
+            let clock = Arc::clone(&self.clock);
+            let task =
+                self.handling.spawn(run::run(Arc::clone(handler), job, context, clock, patience));
+            holding.stage = Stage::Running(task);
+            self.running = self.running.saturating_add(1);
+        }
+    }
+
+    pub(super) fn begin_start(&mut self) {
+        let Some(first) = self.ready.front() else { return };
+        let limit = decide::start_limit(self.options.concurrency, self.means.of(&first.kind));
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let room = limit.saturating_sub(self.running.saturating_add(self.marked.len()));
+        if self.errands.starting() > 0 || room == 0 {
+            return;
+        }
+        let jobs: Vec<Claimed> = self.ready.drain(..room.min(self.ready.len())).collect();
+        let leases: Vec<Lease> = jobs.iter().map(Claimed::lease).collect();
+        let queue = self.queue.clone();
+        self.errands
+            .send(Errand::Start(jobs), async move { Report::Started(queue.start(&leases).await) });
+    }
+
+    pub(super) fn begin_flush(&mut self) {
+        let flushes = self.errands.flushes();
+        let is_worth = flushes == 0 || self.done.len() >= FLUSH_TOGETHER;
+        if self.done.is_empty() || flushes >= MAX_FLUSHES || !is_worth {
+            return;
+        }
+        let leases: Vec<Lease> = self.done.drain(..self.done.len().min(MAX_FLUSH)).collect();
+        let (queue, named) = (self.queue.clone(), leases.clone());
+        self.errands.send(Errand::Flush(leases), async move {
+            Report::Flushed(queue.succeed_many(&named).await)
+        });
+    }
+
+    pub(super) fn begin_fetch(&mut self, now: Moment) {
+        let load = self.load();
+        let has_room = decide::claim_limit(load, self.means.least()) > 0;
+        if self.errands.is_fetching() || !self.is_wanted || !has_room {
+            return;
+        }
+        self.is_wanted = false;
+        self.waits_for_place = false;
+        self.has_place = false;
+        self.next_look = now.plus(self.options.poll);
+        let (queue, kinds) = (self.queue.clone(), Arc::clone(&self.kinds));
+        let (means, clock) = (self.means.clone(), Arc::clone(&self.clock));
+        self.errands.send(Errand::Fetch, async move {
+            Report::Fetched(fetch::fetch(queue, kinds, load, means, clock).await)
+        });
+    }
+
+    /// Jobs that are only being written down hold no place, but there is a bound on them too.
+    pub(super) fn load(&self) -> Load {
+        let waiting = self.ready.len().saturating_add(self.marked.len());
+        let busy = self.running.saturating_add(self.errands.starting()).saturating_add(waiting);
+        let bound = usize::try_from(decide::MAX_HELD).unwrap_or(usize::MAX);
+        let held = if self.held.len() >= bound.saturating_mul(2) { self.held.len() } else { busy };
+        Load {
+            held: u32::try_from(held).unwrap_or(u32::MAX),
+            concurrency: self.options.concurrency,
+            runs_suspect: self.held.runs_suspect(),
+        }
+    }
+
+    pub(super) fn begin_beat(&mut self, now: Moment) {
+        let is_due = now >= self.next_beat;
+        if self.errands.is_beating() || !(is_due || self.is_asked) {
+            return;
+        }
+        let leases = self.held.leases();
+        self.is_asked = false;
+        if is_due {
+            self.next_beat = now.plus(decide::heartbeat_every(self.options.ttl));
+        }
+        if leases.is_empty() {
+            return;
+        }
+        let queue = self.queue.clone();
+        self.errands.send(Errand::Beat { sent: now, moves: is_due }, async move {
+            let beat =
+                if is_due { queue.heartbeat(&leases).await } else { queue.held(&leases).await };
+            Report::Beat(beat)
+        });
+    }
+
+    pub(super) fn beat_again_at(&mut self, at: Moment) {
+        self.next_beat = self.next_beat.min(at);
+    }
+
+    pub(super) fn begin_ending(&mut self, lease: Lease, ending: Ending) {
+        let Some(holding) = self.held.get_mut(lease) else { return };
+        holding.stage = Stage::Ending;
+        let (queue, lost) = (self.queue.clone(), holding.cancel.clone());
+        // A handler that was cancelled by a stop has used its token up.
+        let lost = if holding.is_stopped { CancellationToken::new() } else { lost };
+        self.errands.send(Errand::Ending(lease), async move {
+            Report::Ended(ending::write(&queue, lease, &ending, &lost).await)
+        });
+    }
+}

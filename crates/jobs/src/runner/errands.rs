@@ -1,0 +1,127 @@
+//! What the loop has sent to the database. What each task is about is kept beside it, so that it is
+//! known even of one that panics or never comes back.
+
+use std::collections::HashMap;
+
+use mainstay_base::Moment;
+use tokio::task::{Id, JoinError, JoinSet};
+
+use super::fetch::Fetched;
+use crate::error::JobsError;
+use crate::model::{Claimed, Lease};
+use crate::queue::Beat;
+
+/// What a task is about.
+#[derive(Debug)]
+pub(super) enum Errand {
+    /// Looks and claims.
+    Fetch,
+    /// Marks these as begun.
+    Start(Vec<Claimed>),
+    /// Marks these as done.
+    Flush(Vec<Lease>),
+    /// Writes down how this one ended.
+    Ending(Lease),
+    /// Says that the runner is alive, or asks whether leases hold (then no end of a lease moves).
+    Beat { sent: Moment, moves: bool },
+    /// Gives jobs back.
+    Release,
+}
+
+/// What a task has to say.
+#[derive(Debug)]
+pub(super) enum Report {
+    Fetched(Result<Fetched, JobsError>),
+    Started(Result<Vec<Lease>, JobsError>),
+    Flushed(Result<Beat, JobsError>),
+    Ended(bool),
+    Beat(Result<Beat, JobsError>),
+    Released,
+}
+
+/// A task that has ended, and how.
+pub(super) type Back = (Errand, Result<Report, JoinError>);
+
+/// All that are under way.
+#[derive(Debug, Default)]
+pub(super) struct Errands {
+    tasks: JoinSet<Report>,
+    underway: HashMap<Id, Errand>,
+    fetches: usize,
+    starting: usize,
+    flushes: usize,
+    beats: usize,
+}
+
+impl Errands {
+    pub(super) fn send(
+        &mut self,
+        errand: Errand,
+        work: impl Future<Output = Report> + Send + 'static,
+    ) {
+        self.count(&errand, usize::saturating_add);
+        let task = self.tasks.spawn(work);
+        self.underway.insert(task.id(), errand);
+    }
+
+    /// Waits for the next to end; nothing when none is under way.
+    pub(super) async fn next(&mut self) -> Option<Back> {
+        loop {
+            let ended = self.tasks.join_next_with_id().await?;
+            if let Some(back) = self.back(ended) {
+                return Some(back);
+            }
+        }
+    }
+
+    /// One that has ended, if any has.
+    pub(super) fn next_now(&mut self) -> Option<Back> {
+        loop {
+            let ended = self.tasks.try_join_next_with_id()?;
+            if let Some(back) = self.back(ended) {
+                return Some(back);
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.underway.is_empty()
+    }
+
+    pub(super) const fn is_fetching(&self) -> bool {
+        self.fetches > 0
+    }
+
+    pub(super) const fn is_beating(&self) -> bool {
+        self.beats > 0
+    }
+
+    /// How many jobs are just being marked as begun.
+    pub(super) const fn starting(&self) -> usize {
+        self.starting
+    }
+
+    pub(super) const fn flushes(&self) -> usize {
+        self.flushes
+    }
+
+    fn back(&mut self, ended: Result<(Id, Report), JoinError>) -> Option<Back> {
+        let id = match &ended {
+            Ok((id, _)) => *id,
+            Err(error) => error.id(),
+        };
+        let errand = self.underway.remove(&id)?;
+        self.count(&errand, usize::saturating_sub);
+        Some((errand, ended.map(|(_, report)| report)))
+    }
+
+    fn count(&mut self, errand: &Errand, change: fn(usize, usize) -> usize) {
+        match errand {
+            Errand::Fetch => self.fetches = change(self.fetches, 1),
+            Errand::Start(jobs) => self.starting = change(self.starting, jobs.len()),
+            Errand::Flush(_) => self.flushes = change(self.flushes, 1),
+            Errand::Beat { .. } => self.beats = change(self.beats, 1),
+            Errand::Ending(_) | Errand::Release => {}
+        }
+    }
+}
