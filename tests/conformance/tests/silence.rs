@@ -74,6 +74,8 @@ async fn a_read_without_an_answer_ends_and_the_next_gets_its_own() {
     let House { db, proxy, _database } = house().await;
     for round in 0..ROUNDS {
         assert_eq!(soon(echo(&db, round)).await.unwrap(), round);
+        // Its connection is back by then, so that the silence falls on the statement.
+        tokio::time::sleep(MEANWHILE).await;
         let freezing = async {
             tokio::time::sleep(MEANWHILE).await;
             proxy.freeze();
