@@ -346,7 +346,7 @@ impl Shared {
             (Pools::Sqlite { readers, .. }, Mode::Read) => Pooled::Sqlite(readers.acquire().await?),
             (Pools::Postgres { pool }, _) => Pooled::Postgres(pool.acquire().await?),
         };
-        Ok(Lease::new(pooled, !self.options.is_pooled()))
+        Ok(Lease::new(pooled, !self.options.is_pooled(), self.options.patience()))
     }
 
     fn checked<T>(

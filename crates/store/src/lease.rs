@@ -8,9 +8,10 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Postgres, Sqlite};
 
 use crate::error::StoreError;
+use crate::patience::{Patience, within};
 use crate::sql::Dialect;
 use crate::sqlite;
-use crate::statement::Connection;
+use crate::statement::{Connection, Session};
 
 /// The longest that closing one connection may take before it is let go.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -23,6 +24,12 @@ pub(crate) struct Lease {
     /// Statements stay prepared for the next who has the connection.
     prepared: bool,
     state: State,
+    /// No answer came in time.
+    is_silent: bool,
+    /// How long an answer is waited for.
+    limit: Option<Duration>,
+    /// What runs now may take as long as it takes.
+    is_unbounded: bool,
 }
 
 /// A connection of either pool.
@@ -41,12 +48,20 @@ enum State {
 }
 
 impl Lease {
-    pub(crate) const fn new(pooled: Pooled, prepared: bool) -> Self {
+    pub(crate) const fn new(pooled: Pooled, prepared: bool, limit: Option<Duration>) -> Self {
         let dialect = match pooled {
             Pooled::Sqlite(_) => Dialect::Sqlite,
             Pooled::Postgres(_) => Dialect::Postgres,
         };
-        Self { pooled: Some(pooled), dialect, prepared, state: State::Idle }
+        Self {
+            pooled: Some(pooled),
+            dialect,
+            prepared,
+            state: State::Idle,
+            is_silent: false,
+            limit,
+            is_unbounded: false,
+        }
     }
 
     pub(crate) const fn dialect(&self) -> Dialect {
@@ -55,11 +70,18 @@ impl Lease {
 
     /// The connection, for one statement.
     pub(crate) fn connection(&mut self) -> Result<Connection<'_>, StoreError> {
+        let patience = Patience { limit: self.patience(), is_silent: &mut self.is_silent };
         let prepared = self.prepared;
-        match self.pooled.as_mut().ok_or(StoreError::Closed)? {
-            Pooled::Sqlite(connection) => Ok(Connection::Sqlite(connection)),
-            Pooled::Postgres(connection) => Ok(Connection::Postgres { connection, prepared }),
-        }
+        let session = match self.pooled.as_mut().ok_or(StoreError::Closed)? {
+            Pooled::Sqlite(connection) => Session::Sqlite(connection),
+            Pooled::Postgres(connection) => Session::Postgres { connection, prepared },
+        };
+        Ok(Connection { session, patience })
+    }
+
+    /// Waits from now on for every answer as long as it takes.
+    pub(crate) const fn unbound(&mut self) {
+        self.is_unbounded = true;
     }
 
     /// Begins a transaction with `text`.
@@ -83,17 +105,23 @@ impl Lease {
     /// when the future is dropped, the connection counts as broken.
     async fn settle(&mut self, text: &'static str, after: State) -> Result<(), sqlx::Error> {
         self.state = State::Broken;
+        let limit = self.patience();
         let pooled = self.pooled.as_mut().ok_or(sqlx::Error::PoolClosed)?;
-        pooled.run(text).await?;
+        within(limit, pooled.run(text)).await??;
         self.state = after;
         Ok(())
+    }
+
+    const fn patience(&self) -> Option<Duration> {
+        if self.is_unbounded { None } else { self.limit }
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(pooled) = self.pooled.take() {
-            tokio::spawn(pooled.give_back(self.state));
+            let state = if self.is_silent { State::Broken } else { self.state };
+            tokio::spawn(pooled.give_back(state, self.limit));
         }
     }
 }
@@ -110,16 +138,20 @@ impl Pooled {
         }
     }
 
-    async fn give_back(mut self, state: State) {
+    async fn give_back(mut self, state: State, limit: Option<Duration>) {
         let is_whole = match state {
             State::Idle => true,
-            State::Open => self.run("ROLLBACK").await.is_ok(),
+            State::Open => matches!(within(limit, self.run("ROLLBACK")).await, Ok(Ok(()))),
             State::Broken => false,
         };
         if is_whole {
-            match &mut self {
-                Self::Sqlite(connection) => connection.return_to_pool().await,
-                Self::Postgres(connection) => connection.return_to_pool().await,
+            // The pool asks for a sign of life first, and would wait for it for ever.
+            let returned = match &mut self {
+                Self::Sqlite(connection) => within(limit, connection.return_to_pool()).await,
+                Self::Postgres(connection) => within(limit, connection.return_to_pool()).await,
+            };
+            if returned.is_err() {
+                tracing::info!("a connection fell silent and was closed");
             }
         } else {
             tracing::info!("a connection was closed after a transaction that did not end well");

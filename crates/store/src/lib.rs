@@ -21,6 +21,7 @@ mod measure;
 pub mod migrate;
 mod migrations;
 pub mod options;
+mod patience;
 mod postgres;
 mod probe;
 pub mod row;

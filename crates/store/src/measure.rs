@@ -19,6 +19,7 @@ const TRANSACTION: &str = "mainstay_store_transaction_duration_seconds";
 const WAIT: &str = "mainstay_store_wait_seconds";
 const ERRORS: &str = "mainstay_store_errors_total";
 const CONNECTIONS: &str = "mainstay_store_connections";
+const UNANSWERED: &str = "mainstay_store_unanswered_total";
 
 /// Gives each metric its help text. Call it once, after the recorder is installed.
 pub fn describe_metrics() {
@@ -30,6 +31,7 @@ pub fn describe_metrics() {
     );
     describe_histogram!(WAIT, Unit::Seconds, "Time a transaction waited to be let in, by mode.");
     describe_counter!(ERRORS, "Failed store calls, by kind of error.");
+    describe_counter!(UNANSWERED, "Connections given up because the database fell silent.");
     describe_gauge!(CONNECTIONS, "Open database connections, by pool and state.");
 }
 
@@ -52,6 +54,11 @@ pub(crate) async fn statement<T>(
 /// Counts an error that no statement counted.
 pub(crate) fn count_error(error: &StoreError) {
     counter!(ERRORS, "kind" => error.kind()).increment(1);
+}
+
+/// Counts a connection that is given up because no answer came.
+pub(crate) fn unanswered() {
+    counter!(UNANSWERED).increment(1);
 }
 
 /// Records a finished write transaction.

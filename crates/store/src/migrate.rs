@@ -192,6 +192,7 @@ async fn locked(tx: &mut Tx) -> Result<(Dialect, Vec<Applied>), StoreError> {
     let dialect = tx.dialect();
     if dialect == Dialect::Postgres {
         tx.fetch_all(&UNBOUNDED, &[]).await?;
+        tx.unbound();
         tx.fetch_all(&LOCK, values![LOCK_KEY]).await?;
     }
     let applied = applied(tx).await?;

@@ -16,6 +16,10 @@ pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 /// How many connections are opened at most.
 pub const DEFAULT_CONNECTIONS: u32 = 10;
 
+/// How long PostgreSQL may take to answer before its connection counts as dead: longer than its own
+/// limit for a statement (30 s), which tells more.
+pub const DEFAULT_ANSWER_LIMIT: Duration = Duration::from_secs(35);
+
 /// Which database.
 #[derive(Debug, Clone)]
 pub enum Target {
@@ -54,6 +58,8 @@ pub struct StoreOptions {
     pub connections: u32,
     /// The longest wait for the writer or a connection.
     pub wait: Duration,
+    /// The longest wait for an answer of PostgreSQL; then the connection is closed.
+    pub answer_limit: Duration,
     /// The time of SQLite; PostgreSQL has its own.
     pub clock: Arc<dyn Clock>,
 }
@@ -62,7 +68,22 @@ impl StoreOptions {
     /// The usual bounds.
     #[must_use]
     pub fn new(target: Target, clock: Arc<dyn Clock>) -> Self {
-        Self { target, direct: None, connections: DEFAULT_CONNECTIONS, wait: DEFAULT_WAIT, clock }
+        Self {
+            target,
+            direct: None,
+            connections: DEFAULT_CONNECTIONS,
+            wait: DEFAULT_WAIT,
+            answer_limit: DEFAULT_ANSWER_LIMIT,
+            clock,
+        }
+    }
+
+    /// How long an answer is waited for. SQLite runs in this process: it can't fall silent.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        match self.target.dialect() {
+            Dialect::Sqlite => None,
+            Dialect::Postgres => Some(self.answer_limit),
+        }
     }
 
     /// Whether the connections lead through a transaction pooler, past which there is another way.
@@ -78,6 +99,7 @@ impl fmt::Debug for StoreOptions {
             .field("target", &self.target)
             .field("connections", &self.connections)
             .field("wait", &self.wait)
+            .field("answer_limit", &self.answer_limit)
             .finish_non_exhaustive()
     }
 }

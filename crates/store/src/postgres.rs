@@ -10,7 +10,8 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection, Row as _};
 use crate::db::Pools;
 use crate::error::StoreError;
 use crate::options::StoreOptions;
-use crate::sql::Begin;
+use crate::patience::within;
+use crate::sql::{Begin, Dialect};
 
 /// The oldest server that is tested.
 const MIN_VERSION: i64 = 150_000;
@@ -48,10 +49,12 @@ pub(crate) async fn open(
     let connect = connect_options(url)?;
     let shown = shown(&connect);
     let mut connection = connect_once(&connect, &shown).await?;
-    let suits = check(&mut connection, &shown).await;
-    // A connection that only looked has nothing to lose.
-    let _ = connection.close().await;
+    let suits = within(Some(CONNECT_TIMEOUT), check(&mut connection, &shown)).await.unwrap_or_else(
+        |late| Err(StoreError::of_statement(Dialect::Postgres, "store.check", late)),
+    );
     suits?;
+    // A connection that only looked has nothing to lose.
+    let _ = within(Some(CONNECT_TIMEOUT), connection.close()).await;
     let pool =
         PgPoolOptions::new().max_connections(options.connections).acquire_timeout(options.wait);
     let pool = if options.is_pooled() {
@@ -105,7 +108,7 @@ pub(crate) fn shown(options: &PgConnectOptions) -> String {
 }
 
 async fn check(connection: &mut PgConnection, shown: &str) -> Result<(), StoreError> {
-    let failed = |error| StoreError::of_statement(crate::Dialect::Postgres, "store.check", error);
+    let failed = |error| StoreError::of_statement(Dialect::Postgres, "store.check", error);
     // In one go: a pooler may give the parts of another way to ask to different sessions.
     let row = sqlx::raw_sql(
         "SELECT current_setting('server_version_num')::bigint AS version,

@@ -6,6 +6,7 @@ use sqlx::{PgConnection, SqliteConnection};
 
 use crate::error::StoreError;
 use crate::measure;
+use crate::patience::Patience;
 use crate::row::{Inner, Row};
 use crate::sql::{Dialect, Sql};
 use crate::value::Value;
@@ -13,8 +14,14 @@ use crate::value::Value;
 /// The most rows one answer may have. A list that can be longer is read in pages.
 pub const MAX_ROWS: usize = 100_000;
 
-/// A connection of either kind, borrowed for one statement.
-pub(crate) enum Connection<'c> {
+/// A connection, borrowed for one statement, and how long that may take.
+pub(crate) struct Connection<'c> {
+    pub(crate) session: Session<'c>,
+    pub(crate) patience: Patience<'c>,
+}
+
+/// A session of either kind.
+pub(crate) enum Session<'c> {
     Sqlite(&'c mut SqliteConnection),
     Postgres {
         connection: &'c mut PgConnection,
@@ -23,7 +30,7 @@ pub(crate) enum Connection<'c> {
     },
 }
 
-impl Connection<'_> {
+impl Session<'_> {
     const fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
@@ -68,22 +75,23 @@ pub(crate) async fn execute(
     sql: &Sql,
     values: &[Value<'_>],
 ) -> Result<u64, StoreError> {
-    let dialect = connection.dialect();
-    measure::statement(clock, sql, async {
+    let Connection { session, patience } = connection;
+    let dialect = session.dialect();
+    let running = async {
         refuse_unfit(sql, values)?;
-        let touched = match connection {
-            Connection::Sqlite(sqlite) => {
+        let touched = match session {
+            Session::Sqlite(sqlite) => {
                 let query = bound!(sqlx::Sqlite, dialect, sql, values);
                 query.execute(sqlite).await.map(|done| done.rows_affected())
             }
-            Connection::Postgres { connection, prepared } => {
+            Session::Postgres { connection, prepared } => {
                 let query = bound!(sqlx::Postgres, dialect, sql, values).persistent(prepared);
                 query.execute(connection).await.map(|done| done.rows_affected())
             }
         };
         touched.map_err(|error| StoreError::of_statement(dialect, sql.name(), error))
-    })
-    .await
+    };
+    measure::statement(clock, sql, answered(dialect, sql, patience, running)).await
 }
 
 /// Runs `sql` and gives every row, up to [`MAX_ROWS`].
@@ -93,16 +101,17 @@ pub(crate) async fn fetch_all(
     sql: &Sql,
     values: &[Value<'_>],
 ) -> Result<Vec<Row>, StoreError> {
-    let dialect = connection.dialect();
-    measure::statement(clock, sql, async {
+    let Connection { session, patience } = connection;
+    let dialect = session.dialect();
+    let running = async {
         refuse_unfit(sql, values)?;
         let mut rows = Vec::new();
-        let mut stream = match connection {
-            Connection::Sqlite(sqlite) => bound!(sqlx::Sqlite, dialect, sql, values)
+        let mut stream = match session {
+            Session::Sqlite(sqlite) => bound!(sqlx::Sqlite, dialect, sql, values)
                 .fetch(sqlite)
                 .map(|row| row.map(|row| Row(Inner::Sqlite(row))))
                 .boxed(),
-            Connection::Postgres { connection, prepared } => {
+            Session::Postgres { connection, prepared } => {
                 bound!(sqlx::Postgres, dialect, sql, values)
                     .persistent(prepared)
                     .fetch(connection)
@@ -117,8 +126,8 @@ pub(crate) async fn fetch_all(
             rows.push(row.map_err(|error| StoreError::of_statement(dialect, sql.name(), error))?);
         }
         Ok(rows)
-    })
-    .await
+    };
+    measure::statement(clock, sql, answered(dialect, sql, patience, running)).await
 }
 
 /// Runs `sql` and gives its first row, if there is one, without reading the others.
@@ -128,23 +137,35 @@ pub(crate) async fn fetch_optional(
     sql: &Sql,
     values: &[Value<'_>],
 ) -> Result<Option<Row>, StoreError> {
-    let dialect = connection.dialect();
-    measure::statement(clock, sql, async {
+    let Connection { session, patience } = connection;
+    let dialect = session.dialect();
+    let running = async {
         refuse_unfit(sql, values)?;
-        let row = match connection {
-            Connection::Sqlite(sqlite) => {
+        let row = match session {
+            Session::Sqlite(sqlite) => {
                 let query = bound!(sqlx::Sqlite, dialect, sql, values);
                 query.fetch_optional(sqlite).await.map(|row| row.map(Inner::Sqlite))
             }
-            Connection::Postgres { connection, prepared } => {
+            Session::Postgres { connection, prepared } => {
                 let query = bound!(sqlx::Postgres, dialect, sql, values).persistent(prepared);
                 query.fetch_optional(connection).await.map(|row| row.map(Inner::Postgres))
             }
         };
         row.map(|row| row.map(Row))
             .map_err(|error| StoreError::of_statement(dialect, sql.name(), error))
-    })
-    .await
+    };
+    measure::statement(clock, sql, answered(dialect, sql, patience, running)).await
+}
+
+/// Runs a statement for as long as its connection has patience.
+async fn answered<T>(
+    dialect: Dialect,
+    sql: &Sql,
+    patience: Patience<'_>,
+    running: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let late = |error| StoreError::of_statement(dialect, sql.name(), error);
+    patience.wait(running).await.map_err(late).flatten()
 }
 
 /// What the two databases would keep differently, both refuse here, in the same words: SQLite keeps

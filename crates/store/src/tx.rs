@@ -15,7 +15,7 @@ use crate::lease::Lease;
 use crate::probe;
 use crate::row::Row;
 use crate::sql::{Dialect, Sql};
-use crate::statement::{self, Connection};
+use crate::statement::{self, Connection, Session};
 use crate::value::Value;
 
 /// A read transaction: every statement sees the same state.
@@ -162,13 +162,22 @@ impl Tx {
         text: &'static str,
     ) -> Result<(), StoreError> {
         let dialect = self.dialect();
-        let outcome = match self.connection()? {
-            Connection::Sqlite(sqlite) => sqlx::raw_sql(text).execute(sqlite).await.map(drop),
-            Connection::Postgres { connection, .. } => {
-                sqlx::raw_sql(text).execute(connection).await.map(drop)
+        let Connection { session, patience } = self.connection()?;
+        let running = async {
+            match session {
+                Session::Sqlite(sqlite) => sqlx::raw_sql(text).execute(sqlite).await.map(drop),
+                Session::Postgres { connection, .. } => {
+                    sqlx::raw_sql(text).execute(connection).await.map(drop)
+                }
             }
         };
+        let outcome = patience.wait(running).await.flatten();
         self.note(outcome.map_err(|error| StoreError::of_statement(dialect, name, error)))
+    }
+
+    /// Lets what follows take as long as it takes.
+    pub(crate) const fn unbound(&mut self) {
+        self.snapshot.lease.unbound();
     }
 
     /// Runs `ring` once the write is committed, and only then: nothing is announced that was not

@@ -1,6 +1,7 @@
 //! A disk without room refuses writes, and nothing else: nothing half done, and once there is room
 //! again, writes go on by themselves.
-#![cfg(all(test, unix))]
+#![cfg(test)]
+#![cfg(unix)]
 
 use std::process::Command;
 use std::time::Duration;
