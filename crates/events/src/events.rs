@@ -18,6 +18,7 @@ use crate::hub::Hub;
 use crate::measure;
 use crate::outbox::{Announced, Outbox};
 use crate::record::epoch;
+use crate::record::follow::Reads;
 use crate::retention::{self, Kept};
 use crate::sweep::Hearing;
 use crate::tools::Tools;
@@ -85,7 +86,8 @@ impl Events {
         let instance = IdSource::new(Arc::clone(&clock), Arc::clone(&rng)).next();
         let doorbell = Doorbell::new((db.dialect() == Dialect::Postgres).then_some(instance));
         let tasks = TaskTracker::new();
-        let tools = Tools { db, clock, rng, instance, tasks: tasks.clone(), stop };
+        let reads = Reads::default();
+        let tools = Tools { db, clock, rng, instance, reads, tasks: tasks.clone(), stop };
         let hub = Hub::new(tools.clone(), &epoch);
         let connections = Connections::start(&tools, &doorbell);
         let kept = Kept { duration: options.kept_for, count: options.kept_count };
@@ -156,7 +158,7 @@ impl Events {
     /// # Errors
     /// When the database can't be written; what was removed before stays removed.
     pub async fn clean_up(&self) -> Result<u64, StoreError> {
-        retention::clean_up(self.db(), self.shared.kept).await
+        retention::clean_up(&self.shared.tools, self.shared.kept).await
     }
 
     /// The database.

@@ -113,7 +113,8 @@ impl Feed {
             }
             self.check_end()?;
             match self.behind() {
-                Some(index) => self.catch_up(index).await?,
+                // Rare and large: inside, every follower would hold room for it.
+                Some(index) => Box::pin(self.catch_up(index)).await?,
                 None => self.wait().await,
             }
         }

@@ -10,7 +10,7 @@ use tokio::time::MissedTickBehavior;
 use crate::measure;
 use crate::record::connections;
 use crate::record::retention::{self, Due, PORTION};
-use crate::tools::Tools;
+use crate::tools::{Tools, within_limit};
 use crate::trouble::Trouble;
 
 /// How often is cleaned up.
@@ -36,20 +36,21 @@ pub(crate) async fn run(tools: Tools, kept: Kept) {
     let cleaning = async {
         loop {
             ticks.tick().await;
-            trouble.ended(&clean_up(&tools.db, kept).await);
+            trouble.ended(&clean_up(&tools, kept).await);
         }
     };
     tools.stop.run_until_cancelled(cleaning).await;
 }
 
 /// One round; tells how many events were removed.
-pub(crate) async fn clean_up(db: &Db, kept: Kept) -> Result<u64, StoreError> {
-    db.write(async |tx| connections::clean(tx).await).await?;
-    let kept_since = before(db.now().await?, kept.duration);
+pub(crate) async fn clean_up(tools: &Tools, kept: Kept) -> Result<u64, StoreError> {
+    let (db, instance) = (&tools.db, tools.instance);
+    within_limit(db.write(async |tx| connections::clean(tx, instance).await)).await?;
+    let kept_since = before(within_limit(db.now()).await?, kept.duration);
     let count = i64::try_from(kept.count).unwrap_or(i64::MAX);
     let (mut after, mut removed) = (0, 0_u64);
     loop {
-        let streams = retention::due(db, after, count, kept_since).await?;
+        let streams = within_limit(retention::due(db, after, count, kept_since)).await?;
         let Some(last) = streams.last() else { break };
         after = last.number;
         for due in streams {
@@ -68,14 +69,14 @@ async fn clean_stream(
 ) -> Result<u64, StoreError> {
     let mut removed = 0_u64;
     for _ in 0..PORTIONS {
-        let old = retention::newest_old(db, due, kept_since).await?;
+        let old = within_limit(retention::newest_old(db, due, kept_since)).await?;
         let too_many = due.last_seq.saturating_sub(count);
         let floor = old.unwrap_or_default().max(too_many).max(due.floor_seq);
         if floor > due.floor_seq {
-            retention::raise_floor(db, due.number, floor).await?;
+            within_limit(retention::raise_floor(db, due.number, floor)).await?;
             due.floor_seq = floor;
         }
-        let portion = retention::remove(db, due.number, due.floor_seq).await?;
+        let portion = within_limit(retention::remove(db, due.number, due.floor_seq)).await?;
         removed = removed.saturating_add(portion);
         if portion < PORTION.unsigned_abs() && old.is_none() {
             break;

@@ -11,7 +11,7 @@ use tokio::time::MissedTickBehavior;
 use crate::hub::Hub;
 use crate::measure;
 use crate::record::follow;
-use crate::tools::within_limit;
+use crate::tools::{Tools, within_limit};
 use crate::trouble::Trouble;
 
 /// Looks in a row with lost bells, none heard between them, after which the listener counts as deaf.
@@ -86,7 +86,8 @@ async fn look(hub: &Hub, hearing: &Hearing, trouble: &Trouble, is_regular: bool)
     }
     let is_bell_due = is_regular && hearing.is_connected.load(Ordering::Relaxed);
     for streams in hub.followed().chunks(LOOK_TOGETHER) {
-        let counters = within_limit(follow::counters(&hub.tools().db, streams)).await;
+        let Tools { db, reads, .. } = hub.tools();
+        let counters = within_limit(follow::counters(db, reads, streams)).await;
         trouble.ended(&counters);
         let Ok(counters) = counters else { return };
         hub.found(streams, &counters, is_bell_due);

@@ -8,6 +8,8 @@ use mainstay_store::{Db, StoreError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::record::follow::Reads;
+
 /// The longest that a task which serves many waits for one answer of the database. A line that went
 /// dead without a word would else hold all of them up until the system gives up on it.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
@@ -20,6 +22,7 @@ pub(crate) struct Tools {
     pub(crate) rng: Arc<dyn Rng>,
     /// This instance, from its start to its end.
     pub(crate) instance: Id,
+    pub(crate) reads: Reads,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
 }

@@ -117,7 +117,8 @@ impl Desk {
         let beats = self.beaten.is_none_or(|beaten| now.since(beaten) >= BEAT_EVERY);
         let mut tries = 1;
         let outcome = loop {
-            let writing = batch::write(&self.tools.db, self.tools.instance, requests, leaving, beats);
+            let writing =
+                batch::write(&self.tools.db, self.tools.instance, requests, leaving, beats);
             match within_limit(writing).await {
                 Err(StoreError::Conflict { .. }) if tries < TRIES => tries += 1,
                 other => break other,

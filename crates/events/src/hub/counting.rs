@@ -57,7 +57,7 @@ async fn run(tools: Tools, mut waiting: mpsc::Receiver<Request>) {
 async fn serve(tools: &Tools, requests: &mut Vec<Request>) {
     let streams: BTreeSet<_> = requests.iter().flat_map(|one| one.streams.clone()).collect();
     let streams: Vec<_> = streams.into_iter().collect();
-    let counted = within_limit(follow::counters(&tools.db, &streams)).await;
+    let counted = within_limit(follow::counters(&tools.db, &tools.reads, &streams)).await;
     let counted = counted.map(Arc::new).map_err(Arc::new);
     for request in requests.drain(..) {
         // Whoever stopped waiting needs no answer.

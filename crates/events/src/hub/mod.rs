@@ -5,6 +5,8 @@ mod channel;
 mod counting;
 mod reader;
 mod ring;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -50,6 +52,8 @@ struct Shared {
 
 struct State {
     epoch: Arc<str>,
+    /// A read of counters that began before this one knows nothing of the epoch.
+    epoch_since: u64,
     is_closed: bool,
     channels: HashMap<Stream, Followed>,
 }
@@ -68,7 +72,8 @@ pub(crate) struct Following {
 
 impl Hub {
     pub(crate) fn new(tools: Tools, epoch: &str) -> Self {
-        let state = State { epoch: epoch.into(), is_closed: false, channels: HashMap::new() };
+        let (epoch, channels) = (epoch.into(), HashMap::new());
+        let state = State { epoch, epoch_since: 0, is_closed: false, channels };
         let reading = Semaphore::new(FOLLOWERS_READING);
         let reading_on = Semaphore::new(STREAMS_READING);
         let (state, look) = (Mutex::new(state), Notify::new());
@@ -116,7 +121,7 @@ impl Hub {
         streams: Vec<Stream>,
     ) -> Result<Option<Arc<Counters>>, EventsError> {
         let counters = self.shared.counting.counters(streams).await?;
-        Ok(self.is_of_epoch(&counters.epoch).then_some(counters))
+        Ok(self.is_of_epoch(&counters).then_some(counters))
     }
 
     /// A page for a follower that fell behind the ring.
@@ -146,7 +151,7 @@ impl Hub {
 
     /// A look found these counters. A bell is due for what is new, unless one could not be heard.
     pub(crate) fn found(&self, streams: &[Stream], counters: &Counters, is_bell_due: bool) {
-        if !self.is_of_epoch(&counters.epoch) {
+        if !self.is_of_epoch(counters) {
             return;
         }
         for stream in streams {
@@ -182,15 +187,19 @@ impl Hub {
         end_all(&mut state, End::Closed);
     }
 
-    /// Whether `epoch` is the present one. If it is another, that one begins, and every follower of
-    /// the old one ends: numbers of another epoch mean other events.
-    fn is_of_epoch(&self, epoch: &Arc<str>) -> bool {
+    /// Whether `counters` are of the present epoch. If they are of a newer one, that one begins, and
+    /// every follower of the old one ends: numbers of another epoch mean other events.
+    fn is_of_epoch(&self, counters: &Counters) -> bool {
         let mut state = self.state();
-        if state.epoch == *epoch {
+        if state.epoch == counters.epoch {
             return true;
         }
+        if counters.read < state.epoch_since {
+            return false;
+        }
         tracing::warn!("the event streams began anew, as after a restore: followers start over");
-        state.epoch = Arc::clone(epoch);
+        state.epoch = Arc::clone(&counters.epoch);
+        state.epoch_since = self.shared.tools.reads.next();
         end_all(&mut state, End::EpochChanged);
         false
     }

@@ -126,6 +126,10 @@ const BEAT: Sql = Sql::same(
      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at",
 );
 
+/// One that never held a connection stays unknown.
+const BEAT_ON: Sql =
+    Sql::same("connections.beat_on", "UPDATE event_instances SET seen_at = $2 WHERE id = $1");
+
 const REMOVE_INSTANCES: Sql =
     Sql::same("connections.remove_instances", "DELETE FROM event_instances WHERE seen_at < $1");
 
@@ -221,9 +225,11 @@ pub(crate) async fn beat(tx: &mut Tx, instance: Id, now: Timestamp) -> Result<()
     tx.execute(&BEAT, values![instance, now]).await.map(drop)
 }
 
-/// Removes a portion of what dead instances held and of what was superseded long ago.
-pub(crate) async fn clean(tx: &mut Tx) -> Result<u64, StoreError> {
+/// Removes a portion of what dead instances held and of what was superseded long ago. `instance`,
+/// which cleans, lives, however far the clock went since it last said so.
+pub(crate) async fn clean(tx: &mut Tx, instance: Id) -> Result<u64, StoreError> {
     let now = tx.now().await?;
+    tx.execute(&BEAT_ON, values![instance, now]).await?;
     tx.execute(&REMOVE_INSTANCES, values![before(now, DEAD_AFTER)]).await?;
     let dead = tx.execute(&REMOVE_DEAD, values![PORTION]).await?;
     let old = tx.execute(&REMOVE_OLD, values![before(now, SUPERSEDED_KEPT), PORTION]).await?;

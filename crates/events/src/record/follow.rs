@@ -2,16 +2,29 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mainstay_store::{Db, Row, Sql, StoreError, values};
 
 use crate::frame::Frame;
 use crate::stream::Stream;
 
+/// Numbers the reads of counters in the order in which they begin. A clone counts on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reads(Arc<AtomicU64>);
+
+impl Reads {
+    pub(crate) fn next(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::AcqRel)
+    }
+}
+
 /// The counters of streams and the epoch they belong to, of one moment.
 #[derive(Debug)]
 pub(crate) struct Counters {
     pub(crate) epoch: Arc<str>,
+    /// The number of this read.
+    pub(crate) read: u64,
     streams: HashMap<Stream, Counter>,
 }
 
@@ -58,7 +71,12 @@ impl Counters {
 }
 
 /// The counters of `streams` and the epoch.
-pub(crate) async fn counters(db: &Db, streams: &[Stream]) -> Result<Counters, StoreError> {
+pub(crate) async fn counters(
+    db: &Db,
+    reads: &Reads,
+    streams: &[Stream],
+) -> Result<Counters, StoreError> {
+    let read = reads.next();
     let names: Vec<String> = streams.iter().map(ToString::to_string).collect();
     // Texts always have a JSON form.
     let names = serde_json::to_string(&names).unwrap_or_default();
@@ -66,7 +84,7 @@ pub(crate) async fn counters(db: &Db, streams: &[Stream]) -> Result<Counters, St
     let first = rows.first().ok_or(StoreError::NoRow { statement: COUNTERS.name() })?;
     let epoch: String = first.get("epoch")?;
     let streams = rows.iter().filter_map(|row| counter(row).transpose());
-    Ok(Counters { epoch: epoch.into(), streams: streams.collect::<Result<_, _>>()? })
+    Ok(Counters { epoch: epoch.into(), read, streams: streams.collect::<Result<_, _>>()? })
 }
 
 fn counter(row: &Row) -> Result<Option<(Stream, Counter)>, StoreError> {

@@ -18,6 +18,12 @@ const NO_ROOM: Sql = Sql::same("test.no_room", "PRAGMA max_page_count = 1");
 const ROOM: Sql = Sql::same("test.room", "PRAGMA max_page_count = 1000000");
 const HIDE: Sql = Sql::same("test.hide", "ALTER TABLE event_epoch RENAME TO hidden");
 const SHOW: Sql = Sql::same("test.show", "ALTER TABLE hidden RENAME TO event_epoch");
+const HOLD: Sql = Sql::same("test.hold", "LOCK TABLE event_connections IN EXCLUSIVE MODE");
+const HELD_UP: Sql = Sql::same(
+    "test.held_up",
+    "SELECT count(*) AS count FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'",
+);
 const A_SWEEP: Duration = Duration::from_millis(5);
 
 /// What was logged.
@@ -161,5 +167,39 @@ async fn followers_wait_for_a_database_that_hangs() {
         assert_eq!(delivery.seq, expected);
     }
     there.stop().await;
+    here.stop().await;
+}
+
+/// The line goes dead in the middle of a statement, so that no limit of the server is heard of.
+#[tokio::test]
+async fn a_clean_up_does_not_wait_for_ever() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let proxy = SlowProxy::before(database.server_address(), Duration::ZERO).await;
+    let clock = Arc::new(SystemClock::new());
+    let options = StoreOptions::new(database.through(proxy.address()), Arc::clone(&clock) as _);
+    let db = mainstay_store::Db::open(options).await.unwrap();
+    let here = Instance::start_on(db, clock, |_| {}).await;
+    let other = database.open().await;
+    let holding: Result<(), StoreError> = other
+        .write(async |tx| {
+            tx.execute(&HOLD, &[]).await?;
+            let events = here.events.clone();
+            let cleaning = tokio::spawn(async move { events.clean_up().await });
+            while other.fetch_one(&HELD_UP, &[]).await?.get::<i64>("count")? == 0 {
+                tokio::time::sleep(A_SWEEP).await;
+            }
+            proxy.freeze();
+            // Nothing is under way any more, so that time goes on by itself.
+            tokio::time::pause();
+            let cleaned = tokio::time::timeout(LONG, cleaning).await;
+            tokio::time::resume();
+            let cleaned = cleaned.expect("it gives up").unwrap();
+            assert!(matches!(cleaned, Err(StoreError::Busy { .. })), "{cleaned:?}");
+            Ok(())
+        })
+        .await;
+    holding.unwrap();
+    proxy.thaw();
+    other.close().await;
     here.stop().await;
 }

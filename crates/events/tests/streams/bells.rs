@@ -45,8 +45,10 @@ async fn an_event_is_told_as_the_source_shows_it() {
     while told.len() < 2 {
         told.push(serde_json::from_str(&heard(&mut listener).await).unwrap());
     }
-    let by: Vec<Value> =
-        told.iter_mut().map(|one| one.as_object_mut().unwrap().remove("rung_by").unwrap()).collect();
+    let by: Vec<Value> = told
+        .iter_mut()
+        .map(|one| one.as_object_mut().unwrap().remove("rung_by").unwrap())
+        .collect();
     assert_eq!(by[0], by[1], "both were rung by the same instance");
     assert_eq!(
         told,
@@ -124,7 +126,8 @@ async fn our_own_bells_are_known_by_their_mark_whatever_process_rang_them() {
     instance.events.doorbell().ring(Topic::Jobs, "here");
     let (by, _) = heard_by(&mut listener).await;
     let other = user();
-    let bells = [("mainstay_jobs", format!("{by} ours")), ("mainstay_jobs", format!("{other} theirs"))];
+    let bells =
+        [("mainstay_jobs", format!("{by} ours")), ("mainstay_jobs", format!("{other} theirs"))];
     notifier.ring(&serde_json::to_string(&bells).unwrap()).await.unwrap();
     let mut keys = std::collections::BTreeSet::new();
     while !keys.contains("theirs") {

@@ -1,11 +1,12 @@
 //! Live connections: so many per owner, the newest wins, on one instance or two.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::Id;
+use mainstay_base::{Clock as _, Id};
 use mainstay_events::{Ending, Entered, Events, Membership, Owner};
-use mainstay_store::{Db, Sql, values};
-use mainstay_testkit::{drop_at_await, each_database};
+use mainstay_store::{Db, Dialect, Sql, values};
+use mainstay_testkit::{FakeClock, TestDatabase, drop_at_await, each_database};
 
 use crate::house::{Instance, LONG, user};
 
@@ -63,6 +64,21 @@ async fn settles(db: &Db, sql: &Sql, expected: i64) {
     };
     let settled = tokio::time::timeout(LONG, settling).await;
     assert!(settled.is_ok(), "{} instead of {expected}", count(db, sql).await);
+}
+
+/// On PostgreSQL the server's clock counts.
+#[tokio::test]
+async fn a_clock_that_leaps_ahead_makes_no_living_instance_dead() {
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let clock = Arc::new(FakeClock::new());
+    let db = database.open_with(Arc::clone(&clock) as _, |_| {}).await;
+    let instance = Instance::start_on(db, Arc::clone(&clock) as _, |_| {}).await;
+    let mut member = live(&instance.events, Owner::User(user()), user(), 1).await;
+    clock.step_wall(clock.now().plus(Duration::from_hours(2)));
+    instance.events.clean_up().await.unwrap();
+    assert_eq!(count(&instance.db, &LIVE).await, 1);
+    assert!(lives(&mut member).await);
+    instance.stop().await;
 }
 
 each_database! {

@@ -11,6 +11,8 @@ use crate::house::{
 
 /// More than a ring of the organisation's stream holds.
 const MANY: i64 = 6_000;
+/// Bytes of a follower and its wait.
+const SMALL: usize = 1_024;
 /// Events of one write.
 const TOGETHER: i64 = 500;
 
@@ -28,6 +30,17 @@ async fn say_many(instance: &Instance, stream: Stream, numbers: std::ops::Range<
             .await;
         written.unwrap();
     }
+}
+
+/// Thousands wait at once, and hardly one of them reads the database.
+#[tokio::test]
+async fn a_follower_that_waits_is_small() {
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let instance = Instance::start(&database).await;
+    let (_, mut feed) = instance.events.open(&ask(Some(user()))).await.unwrap();
+    let size = size_of_val(&feed) + size_of_val(&feed.next());
+    assert!(size <= SMALL, "{size} bytes");
+    instance.stop().await;
 }
 
 each_database! {
