@@ -36,7 +36,8 @@ impl Engine {
             else {
                 continue;
             };
-            let context = Context::new(self.jobs.clone(), lease, holding.cancel.clone());
+            let (cancel, progress) = (holding.cancel.clone(), holding.progress.clone());
+            let context = Context::new(self.jobs.clone(), lease, cancel, progress);
             let patience = decide::cancel_patience(self.options.ttl).min(MAX_PATIENCE);
             let clock = Arc::clone(&self.clock);
             let task =

@@ -7,6 +7,7 @@ use mainstay_base::Moment;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::context::Progress;
 use crate::model::{Claimed, Kind, Lease};
 
 /// How far a job is.
@@ -32,6 +33,8 @@ pub(super) struct Holding {
     renewed: Moment,
     pub(super) stage: Stage,
     pub(super) cancel: CancellationToken,
+    /// How far the handler is with finishing the job by itself.
+    pub(super) progress: Progress,
     /// The lease is gone; only the handler has yet to end.
     pub(super) is_lost: bool,
     /// The runner stops and has taken the job from its handler.
@@ -55,6 +58,7 @@ impl Held {
             renewed: sent,
             stage: Stage::Ready,
             cancel: CancellationToken::new(),
+            progress: Progress::default(),
             is_lost: false,
             is_stopped: false,
         };
@@ -87,7 +91,8 @@ impl Held {
 
     /// What a heartbeat names.
     pub(super) fn leases(&self) -> Vec<Lease> {
-        let kept = self.holdings.iter().filter(|(_, holding)| !holding.is_lost);
+        let is_kept = |one: &Holding| !one.is_lost && !one.progress.is_finished();
+        let kept = self.holdings.iter().filter(|(_, holding)| is_kept(holding));
         kept.map(|(lease, _)| *lease).collect()
     }
 
@@ -102,7 +107,8 @@ impl Held {
 
     /// Those whose leases can't be trusted any more.
     pub(super) fn expired(&self, now: Moment, trusted: Duration) -> Vec<Lease> {
-        let expired = |holding: &Holding| !holding.is_lost && now.since(holding.renewed) > trusted;
+        let is_kept = |one: &Holding| !one.is_lost && !one.progress.is_finished();
+        let expired = |one: &Holding| is_kept(one) && now.since(one.renewed) > trusted;
         self.holdings.iter().filter(|(_, one)| expired(one)).map(|(lease, _)| *lease).collect()
     }
 

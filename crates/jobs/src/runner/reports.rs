@@ -10,7 +10,7 @@ use super::ending::{Ending, FIRST_WAIT, LONGEST_WAIT};
 use super::engine::Engine;
 use super::errands::{Back, Errand, Report};
 use super::fetch::Fetched;
-use super::held::Stage;
+use super::held::{Holding, Stage};
 use super::run::{Outcome, PANICKED};
 use crate::decide::{self, Verdict};
 use crate::error::JobsError;
@@ -195,9 +195,11 @@ impl Engine {
                     self.beat_soon();
                 }
                 for lease in beat.lost {
-                    let is_ending = |stage: &Stage| matches!(stage, Stage::Ending);
                     // One that is just being written down is told by that statement.
-                    if !self.held.get(lease).is_some_and(|one| is_ending(&one.stage)) {
+                    let is_ending = |one: &Holding| {
+                        matches!(one.stage, Stage::Ending) || one.progress.is_finishing()
+                    };
+                    if !self.held.get(lease).is_some_and(is_ending) {
                         self.lose(lease);
                     }
                 }

@@ -22,8 +22,10 @@ use crate::error::JobsError;
 use crate::handler::{Handler, JobError};
 use crate::jobs::{Jobs, JobsOptions};
 use crate::model::{Claimed, JobView, Kind, Lease, NewJob, Status};
+use crate::queue::Beat;
 
-type Work = dyn Fn(&Claimed, &Context) -> BoxFuture<'static, Result<(), JobError>> + Send + Sync;
+type Work =
+    dyn for<'a> Fn(&'a Claimed, &'a Context) -> BoxFuture<'a, Result<(), JobError>> + Send + Sync;
 
 struct Doing {
     kind: Kind,
@@ -49,7 +51,7 @@ fn kind() -> Kind {
 }
 
 fn doing(
-    work: impl Fn(&Claimed, &Context) -> BoxFuture<'static, Result<(), JobError>>
+    work: impl for<'a> Fn(&'a Claimed, &'a Context) -> BoxFuture<'a, Result<(), JobError>>
     + Send
     + Sync
     + 'static,
@@ -279,4 +281,47 @@ async fn what_a_task_that_panics_was_about_is_no_longer_kept_alive() {
     let back = bench.engine.errands.next().await.unwrap();
     bench.engine.take_back(back);
     is_given_back(&bench, &made[0]).await;
+}
+
+#[tokio::test]
+async fn a_job_that_its_handler_finishes_is_not_taken_for_lost() {
+    let finished = Arc::new(Semaphore::new(0));
+    let telling = Arc::clone(&finished);
+    let handler = doing(move |_, context| {
+        let telling = Arc::clone(&telling);
+        async move {
+            context.finish(async |_, _| Ok::<(), JobsError>(())).await?;
+            telling.add_permits(1);
+            std::future::pending().await
+        }
+        .boxed()
+    });
+    let mut bench = Bench::new(handler).await;
+    bench.enqueue(1).await;
+    bench.turn_until(|engine| engine.ready.len() == 1).await;
+    let lease = bench.leases()[0];
+    bench.turn_until(|engine| engine.running == 1).await;
+    finished.acquire().await.unwrap().forget();
+    let found = Report::Beat(Ok(Beat { lost: vec![lease], ..Beat::default() }));
+    let beat = Errand::Beat { sent: bench.clock.moment(), moves: false };
+    bench.engine.take_back((beat, Ok(found)));
+    bench.clock.advance(Duration::from_secs(251));
+    bench.engine.tick(bench.clock.moment());
+    let holding = bench.engine.held.get(lease).unwrap();
+    assert!(!holding.is_lost && !holding.cancel.is_cancelled());
+    assert!(bench.leases().is_empty(), "and nothing is left to keep alive");
+}
+
+#[tokio::test]
+async fn a_loss_that_is_told_before_the_commit_is_known_is_left_to_the_handler() {
+    let mut bench = Bench::new(hanging()).await;
+    bench.enqueue(2).await;
+    bench.turn_until(|engine| engine.running == 2).await;
+    let leases = bench.leases();
+    bench.engine.held.get(leases[0]).unwrap().progress.begin();
+    let found = Report::Beat(Ok(Beat { lost: leases.clone(), ..Beat::default() }));
+    let beat = Errand::Beat { sent: bench.clock.moment(), moves: false };
+    bench.engine.take_back((beat, Ok(found)));
+    let is_lost = |lease| bench.engine.held.get(lease).unwrap().is_lost;
+    assert_eq!((is_lost(leases[0]), is_lost(leases[1])), (false, true));
 }
