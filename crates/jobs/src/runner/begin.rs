@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::Moment;
-use tokio_util::sync::CancellationToken;
 
 use super::ending::{self, Ending};
 use super::engine::Engine;
@@ -23,7 +22,7 @@ const FLUSH_TOGETHER: usize = 128;
 /// The most jobs that one statement marks as done.
 const MAX_FLUSH: usize = 1_000;
 /// The longest that a cancelled handler has to end by itself.
-const MAX_PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const MAX_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Engine {
     pub(super) fn begin_handlers(&mut self) {
@@ -38,11 +37,12 @@ impl Engine {
             };
             let (cancel, progress) = (holding.cancel.clone(), holding.progress.clone());
             let context = Context::new(self.jobs.clone(), lease, cancel, progress);
-            let patience = decide::cancel_patience(self.options.ttl).min(MAX_PATIENCE);
+            let (max_run, now) = (handler.max_run(), self.clock.moment());
+            let patience = patience(self.options.ttl);
             let clock = Arc::clone(&self.clock);
             let task =
                 self.handling.spawn(run::run(Arc::clone(handler), job, context, clock, patience));
-            holding.stage = Stage::Running(task);
+            holding.begin(task, now, max_run);
             self.running = self.running.saturating_add(1);
         }
     }
@@ -133,11 +133,14 @@ impl Engine {
     pub(super) fn begin_ending(&mut self, lease: Lease, ending: Ending) {
         let Some(holding) = self.held.get_mut(lease) else { return };
         holding.stage = Stage::Ending;
-        let (queue, lost) = (self.queue.clone(), holding.cancel.clone());
-        // A handler that was cancelled by a stop has used its token up.
-        let lost = if holding.is_stopped { CancellationToken::new() } else { lost };
+        let (queue, lost) = (self.queue.clone(), holding.lost.clone());
         self.errands.send(Errand::Ending(lease), async move {
             Report::Ended(ending::write(&queue, lease, &ending, &lost).await)
         });
     }
+}
+
+/// How long a cancelled handler has to end by itself.
+pub(super) fn patience(ttl: Duration) -> Duration {
+    decide::cancel_patience(ttl).min(MAX_PATIENCE)
 }

@@ -188,6 +188,7 @@ impl Engine {
             self.lose(lease);
         }
         self.begin_release(unbegun);
+        self.look_at_runs(now);
         self.look_at_deadlines(now);
         measure::running(self.running);
     }

@@ -32,6 +32,9 @@ pub(super) struct Holding {
     /// When the statement was sent that last moved the lease's end.
     renewed: Moment,
     pub(super) stage: Stage,
+    /// Fires when the lease is gone.
+    pub(super) lost: CancellationToken,
+    /// Fires with `lost`, and when the handler is to stop for another reason.
     pub(super) cancel: CancellationToken,
     /// How far the handler is with finishing the job by itself.
     pub(super) progress: Progress,
@@ -39,6 +42,25 @@ pub(super) struct Holding {
     pub(super) is_lost: bool,
     /// The runner stops and has taken the job from its handler.
     pub(super) is_stopped: bool,
+    /// When the handler began, and how long it may run.
+    run: Option<(Moment, Duration)>,
+    /// It has run for longer, and was told to stop.
+    pub(super) is_overdue: bool,
+}
+
+impl Holding {
+    /// Its handler runs from `now` on, in `task`.
+    pub(super) fn begin(&mut self, task: AbortHandle, now: Moment, max_run: Duration) {
+        self.stage = Stage::Running(task);
+        self.run = Some((now, max_run));
+    }
+
+    /// For how long the handler has run beyond what it may.
+    fn overrun(&self, now: Moment) -> Option<Duration> {
+        let (began, max_run) = self.run?;
+        let is_running = matches!(&self.stage, Stage::Running(task) if !task.is_finished());
+        now.since(began).checked_sub(max_run).filter(|_| is_running)
+    }
 }
 
 /// All of them.
@@ -50,6 +72,7 @@ pub(super) struct Held {
 impl Held {
     /// A job that was claimed by a statement sent at `sent`.
     pub(super) fn add(&mut self, job: &Claimed, sent: Moment) {
+        let lost = CancellationToken::new();
         let holding = Holding {
             kind: job.kind.clone(),
             attempt: job.attempt,
@@ -57,10 +80,13 @@ impl Held {
             is_suspect: job.crashes > 0,
             renewed: sent,
             stage: Stage::Ready,
-            cancel: CancellationToken::new(),
+            cancel: lost.child_token(),
+            lost,
             progress: Progress::default(),
             is_lost: false,
             is_stopped: false,
+            run: None,
+            is_overdue: false,
         };
         self.holdings.insert(job.lease, holding);
     }
@@ -124,6 +150,12 @@ impl Held {
     pub(super) fn running(&self) -> Vec<Lease> {
         let runs = |one: &Holding| matches!(one.stage, Stage::Running(_)) && !one.is_stopped;
         self.holdings.iter().filter(|(_, one)| runs(one)).map(|(lease, _)| *lease).collect()
+    }
+
+    /// Those whose handlers have run for longer than they may by at least `beyond`.
+    pub(super) fn overdue(&self, now: Moment, beyond: Duration) -> Vec<Lease> {
+        let is_so = |one: &Holding| one.overrun(now).is_some_and(|over| over >= beyond);
+        self.holdings.iter().filter(|(_, one)| is_so(one)).map(|(lease, _)| *lease).collect()
     }
 
     /// The one whose handler this task runs.

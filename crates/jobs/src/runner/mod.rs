@@ -10,6 +10,7 @@ mod errands;
 mod fetch;
 mod held;
 mod mean;
+mod overrun;
 mod reports;
 mod run;
 mod stop;

@@ -87,7 +87,7 @@ impl Engine {
     pub(super) fn lose(&mut self, lease: Lease) {
         let Some(holding) = self.held.get_mut(lease) else { return };
         holding.is_lost = true;
-        holding.cancel.cancel();
+        holding.lost.cancel();
         measure::lost(&holding.kind);
         tracing::warn!(kind = %holding.kind, "the lease of a job was lost");
         if matches!(holding.stage, Stage::Ready) {
@@ -214,10 +214,20 @@ impl Engine {
     /// A handler has ended.
     fn end(&mut self, outcome: Outcome) {
         self.free_place();
+        let is_running = |one: &Holding| matches!(one.stage, Stage::Running(_));
+        // One that was taken from its handler has been concluded.
+        if self.held.get(outcome.lease).is_some_and(is_running) {
+            self.conclude(outcome);
+        }
+    }
+
+    /// What becomes of a job after its handler.
+    pub(super) fn conclude(&mut self, outcome: Outcome) {
         let lease = outcome.lease;
         let Some(holding) = self.held.get(lease) else { return };
         let (kind, is_lost, is_stopped) =
             (holding.kind.clone(), holding.is_lost, holding.is_stopped);
+        let is_overdue = holding.is_overdue;
         let (attempt, max_attempts) = (holding.attempt, holding.max_attempts);
         self.means.add(&kind, outcome.took);
         measure::ran(&kind, word(&outcome), outcome.took);
@@ -241,6 +251,7 @@ impl Engine {
             }
             Err(_) if is_stopped => self.begin_ending(lease, Ending::Released),
             Err(error) => {
+                let error = if is_overdue { self.timed_out(&kind) } else { error };
                 let verdict =
                     decide::after_error(&error, attempt, max_attempts, self.jobs.chance());
                 match verdict {
