@@ -58,8 +58,9 @@ impl Engine {
         let jobs: Vec<Claimed> = self.ready.drain(..room.min(self.ready.len())).collect();
         let leases: Vec<Lease> = jobs.iter().map(Claimed::lease).collect();
         let queue = self.queue.clone();
-        self.errands
-            .send(Errand::Start(jobs), async move { Report::Started(queue.start(&leases).await) });
+        self.errands.send(Errand::Start(jobs), self.clock.moment(), async move {
+            Report::Started(queue.start(&leases).await)
+        });
     }
 
     pub(super) fn begin_flush(&mut self) {
@@ -70,7 +71,7 @@ impl Engine {
         }
         let leases: Vec<Lease> = self.done.drain(..self.done.len().min(MAX_FLUSH)).collect();
         let (queue, named) = (self.queue.clone(), leases.clone());
-        self.errands.send(Errand::Flush(leases), async move {
+        self.errands.send(Errand::Flush(leases), self.clock.moment(), async move {
             Report::Flushed(queue.succeed_many(&named).await)
         });
     }
@@ -87,7 +88,7 @@ impl Engine {
         self.next_look = now.plus(self.options.poll);
         let (queue, kinds) = (self.queue.clone(), Arc::clone(&self.kinds));
         let (means, clock) = (self.means.clone(), Arc::clone(&self.clock));
-        self.errands.send(Errand::Fetch, async move {
+        self.errands.send(Errand::Fetch, now, async move {
             Report::Fetched(fetch::fetch(queue, kinds, load, means, clock).await)
         });
     }
@@ -119,7 +120,7 @@ impl Engine {
             return;
         }
         let queue = self.queue.clone();
-        self.errands.send(Errand::Beat { sent: now, moves: is_due }, async move {
+        self.errands.send(Errand::Beat { sent: now, moves: is_due }, now, async move {
             let beat =
                 if is_due { queue.heartbeat(&leases).await } else { queue.held(&leases).await };
             Report::Beat(beat)
@@ -134,7 +135,7 @@ impl Engine {
         let Some(holding) = self.held.get_mut(lease) else { return };
         holding.stage = Stage::Ending;
         let (queue, lost) = (self.queue.clone(), holding.lost.clone());
-        self.errands.send(Errand::Ending(lease), async move {
+        self.errands.send(Errand::Ending(lease), self.clock.moment(), async move {
             Report::Ended(ending::write(&queue, lease, &ending, &lost).await)
         });
     }

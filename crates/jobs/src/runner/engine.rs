@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunnerOptions;
 use super::ending::{FIRST_WAIT, LONGEST_WAIT};
-use super::errands::Errands;
+use super::errands::{ERRAND_BOUND, Errands, in_time};
 use super::held::Held;
 use super::mean::Means;
 use super::run::Outcome;
@@ -123,8 +123,9 @@ impl Engine {
     /// Other processes read the limits of kinds from the database.
     async fn write_limits(&mut self) {
         for (kind, handler) in &self.handlers {
-            while let Err(error) = kinds::limit(self.jobs.book(), kind, handler.concurrency()).await
-            {
+            let limit = handler.concurrency();
+            let write = || in_time(ERRAND_BOUND, kinds::limit(self.jobs.book(), kind, limit));
+            while let Err(error) = write().await {
                 tracing::warn!(%error, "the job runner can't reach the database; trying again");
                 let waited = tokio::time::sleep(self.wait);
                 if self.stop.run_until_cancelled(waited).await.is_none() {
@@ -159,7 +160,7 @@ impl Engine {
     /// When the loop has something to do even if nothing happens.
     fn next_thing(&self, now: Moment) -> Moment {
         let mut next = self.next_look;
-        if !self.held.is_empty() {
+        if !self.held.is_empty() || !self.errands.is_empty() {
             next = next.min(self.next_tick);
         }
         if self.stopping.is_some() {
@@ -188,6 +189,7 @@ impl Engine {
             self.lose(lease);
         }
         self.begin_release(unbegun);
+        self.errands.give_up(now);
         self.look_at_runs(now);
         self.look_at_deadlines(now);
         measure::running(self.running);

@@ -23,6 +23,16 @@ impl Engine {
     pub(super) fn take_back(&mut self, (errand, report): Back) {
         let report = match report {
             Ok(report) => report,
+            Err(error) if error.is_cancelled() => {
+                let what = errand.name();
+                tracing::warn!(
+                    what,
+                    runner = self.options.id,
+                    "the database did not answer in time"
+                );
+                measure::given_up(what);
+                errand.given_up()
+            }
             Err(error) => {
                 tracing::error!(%error, "a task of the job runner panicked");
                 self.let_go(errand);

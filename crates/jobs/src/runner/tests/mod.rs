@@ -1,6 +1,7 @@
 //! The loop step by step, without waiting for time.
 
 mod runs;
+mod silence;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -275,10 +276,11 @@ async fn what_a_task_that_panics_was_about_is_no_longer_kept_alive() {
         Errand::Fetch,
         Errand::Release,
     ];
+    let now = bench.clock.moment();
     for errand in errands {
-        bench.engine.errands.send(errand, async { panic!("it was not to") });
+        bench.engine.errands.send(errand, now, async { panic!("it was not to") });
     }
-    bench.engine.errands.send(Errand::Flush(vec![leases[3]]), std::future::pending());
+    bench.engine.errands.send(Errand::Flush(vec![leases[3]]), now, std::future::pending());
     for _ in 0..6 {
         let back = bench.engine.errands.next().await.unwrap();
         bench.engine.take_back(back);
