@@ -1,5 +1,6 @@
 //! The loop of a runner. It owns all state; what waits for the database or a handler is a task that
-//! reports back, so the loop itself never waits and no statement is ever given up half way.
+//! reports back, so the loop itself never waits, and a statement is given up half way only when the
+//! database has not answered for long.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use super::run::Outcome;
 use super::stop::Stopping;
 use crate::decide;
 use crate::handler::Handler;
-use crate::jobs::{CANCEL_BELL, Jobs};
+use crate::jobs::{CANCEL_BELL, Jobs, PAUSE_BELL};
 use crate::measure;
 use crate::model::{Claimed, Kind, Lease};
 use crate::queue::Queue;
@@ -191,6 +192,7 @@ impl Engine {
         self.begin_release(unbegun);
         self.errands.give_up(now);
         self.look_at_runs(now);
+        self.give_back_stale(now);
         self.look_at_deadlines(now);
         measure::running(self.running);
     }
@@ -222,6 +224,9 @@ impl Engine {
             }
             Heard::Keys(keys) => {
                 for key in keys {
+                    if let Some(kind) = key.strip_prefix(PAUSE_BELL) {
+                        self.give_back_paused(kind);
+                    }
                     self.is_asked |= key.starts_with(CANCEL_BELL) && !self.held.is_empty();
                     self.is_wanted |= self.kinds.iter().any(|kind| kind == key);
                 }

@@ -29,6 +29,8 @@ pub(super) struct Holding {
     pub(super) max_attempts: u32,
     /// A runner died while it ran: it is run alone.
     pub(super) is_suspect: bool,
+    /// When the statement was sent that claimed it.
+    claimed: Moment,
     /// When the statement was sent that last moved the lease's end.
     renewed: Moment,
     pub(super) stage: Stage,
@@ -78,6 +80,7 @@ impl Held {
             attempt: job.attempt,
             max_attempts: job.max_attempts,
             is_suspect: job.crashes > 0,
+            claimed: sent,
             renewed: sent,
             stage: Stage::Ready,
             cancel: lost.child_token(),
@@ -136,6 +139,11 @@ impl Held {
         let is_kept = |one: &Holding| !one.is_lost && !one.progress.is_finished();
         let expired = |one: &Holding| is_kept(one) && now.since(one.renewed) > trusted;
         self.holdings.iter().filter(|(_, one)| expired(one)).map(|(lease, _)| *lease).collect()
+    }
+
+    /// How long ago this one was claimed.
+    pub(super) fn waited(&self, lease: Lease, now: Moment) -> Option<Duration> {
+        self.holdings.get(&lease).map(|one| now.since(one.claimed))
     }
 
     /// Those of `leases` whose handlers have not begun.

@@ -8,6 +8,7 @@ mod ending;
 mod engine;
 mod errands;
 mod fetch;
+mod give_back;
 mod held;
 mod mean;
 mod overrun;

@@ -72,7 +72,7 @@ impl Engine {
         }
     }
 
-    fn forget(&mut self, leases: &[Lease]) {
+    pub(super) fn forget(&mut self, leases: &[Lease]) {
         for lease in leases {
             self.held.remove(*lease);
         }

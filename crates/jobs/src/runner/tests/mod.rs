@@ -1,5 +1,6 @@
 //! The loop step by step, without waiting for time.
 
+mod ahead;
 mod runs;
 mod silence;
 
