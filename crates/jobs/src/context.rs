@@ -1,7 +1,8 @@
 //! What a handler is given beside its job: a way to write under the lease, and word that it was
 //! cancelled.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use mainstay_events::Outbox;
 use mainstay_store::{StoreError, Tx};
@@ -18,12 +19,46 @@ pub struct Context {
     jobs: Jobs,
     lease: Lease,
     cancelled: CancellationToken,
-    is_finished: AtomicBool,
+    progress: Progress,
+}
+
+/// How far a handler is with marking its job as done by itself. Its runner looks at this too: from
+/// the commit on the lease is gone, and that is no loss.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress(Arc<AtomicU8>);
+
+const WORKING: u8 = 0;
+const FINISHING: u8 = 1;
+const FINISHED: u8 = 2;
+
+impl Progress {
+    /// Whether the job is being marked as done, or is.
+    pub(crate) fn is_finishing(&self) -> bool {
+        self.0.load(Ordering::Acquire) != WORKING
+    }
+
+    pub(crate) fn is_finished(&self) -> bool {
+        self.0.load(Ordering::Acquire) == FINISHED
+    }
+
+    /// A commit may be under way.
+    pub(crate) fn begin(&self) {
+        self.0.store(FINISHING, Ordering::Release);
+    }
+
+    fn end(&self, is_written: bool) {
+        self.0.store(if is_written { FINISHED } else { WORKING }, Ordering::Release);
+    }
 }
 
 impl Context {
-    pub(crate) fn new(jobs: Jobs, lease: Lease, cancelled: CancellationToken) -> Self {
-        Self { jobs, lease, cancelled, is_finished: AtomicBool::new(false) }
+    pub(crate) fn new(
+        jobs: Jobs,
+        lease: Lease,
+        cancelled: CancellationToken,
+        progress: Progress,
+    ) -> Self {
+        Self { jobs, lease, cancelled, progress }
     }
 
     /// Fires when the work is no longer wanted: the job was cancelled, its lease was lost, or the
@@ -64,8 +99,13 @@ impl Context {
         F: AsyncFnOnce(&mut Tx, &mut Outbox) -> Result<(), E>,
         E: From<JobsError> + From<StoreError>,
     {
+        if self.progress.is_finished() {
+            return Err(JobsError::LeaseLost.into());
+        }
         let jobs = &self.jobs;
-        jobs.events()
+        self.progress.begin();
+        let written = jobs
+            .events()
             .write(async |tx, out| {
                 let done = settle::succeed_in(jobs.book(), tx, self.lease).await?;
                 let change = done.ok_or_else(|| self.lost())?;
@@ -73,13 +113,13 @@ impl Context {
                 jobs.tell(tx, out, &change).await?;
                 Ok::<(), E>(())
             })
-            .await?;
-        self.is_finished.store(true, Ordering::Release);
-        Ok(())
+            .await;
+        self.progress.end(written.is_ok());
+        written
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        self.is_finished.load(Ordering::Acquire)
+        self.progress.is_finished()
     }
 
     /// Whoever writes after losing the lease also learns that it should stop.

@@ -23,6 +23,9 @@ const START_AHEAD: Duration = Duration::from_millis(2);
 /// A runner fetches what it will begin within this time, and no more: others may be idle.
 const FETCH_AHEAD: Duration = Duration::from_millis(50);
 
+/// What a full runner has and has not begun after this time is given back: it was fetched too far
+/// ahead, because jobs take longer than they did.
+pub const READY_WAITS: Duration = Duration::from_secs(1);
 /// A runner that is busy leaves a suspect to others for so long; then it lets its jobs end and takes
 /// nothing else until the suspect has been run.
 pub const SUSPECT_WAITS: Duration = Duration::from_mins(2);

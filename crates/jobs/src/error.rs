@@ -74,6 +74,9 @@ pub enum JobsError {
     /// The hook of the kind refused.
     #[error("the hook of the job's kind failed: {0}")]
     Hook(String),
+    /// The database has not answered for too long.
+    #[error("the database did not answer in time, so the statement was given up; try again later")]
+    GivenUp,
     /// The database did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -83,6 +86,10 @@ impl JobsError {
     /// Whether the same call may succeed a little later.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Store(error) if error.is_transient())
+        match self {
+            Self::Store(error) => error.is_transient(),
+            Self::GivenUp => true,
+            _ => false,
+        }
     }
 }

@@ -10,6 +10,9 @@ use crate::context::Context;
 use crate::error::JobsError;
 use crate::model::{Change, Claimed, Kind};
 
+/// How long a handler may run when its kind says nothing else.
+pub const DEFAULT_MAX_RUN: Duration = Duration::from_mins(10);
+
 /// Does the work of one kind of job.
 pub trait Handler: Send + Sync + 'static {
     /// Which kind.
@@ -18,6 +21,12 @@ pub trait Handler: Send + Sync + 'static {
     /// At most so many at once over all runners; without one, only each runner's own limit holds.
     fn concurrency(&self) -> Option<u32> {
         None
+    }
+
+    /// How long one run may take. After it the handler is cancelled, dropped a little later, and its
+    /// job is tried again as after any failure, with the code `timed_out`.
+    fn max_run(&self) -> Duration {
+        DEFAULT_MAX_RUN
     }
 
     /// Does the work. It may be run again after it has begun (a runner may die), so what it does

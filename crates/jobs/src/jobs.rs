@@ -26,6 +26,8 @@ pub const MAX_ENQUEUED_TOGETHER: usize = 5_000;
 const PORTIONS: u32 = 100;
 /// A bell with this in front of a job's id tells its runner that it was cancelled.
 pub(crate) const CANCEL_BELL: &str = "cancel:";
+/// A bell with this in front of a kind tells runners that it was paused.
+pub(crate) const PAUSE_BELL: &str = "pause:";
 
 /// How long finished jobs are kept.
 #[derive(Debug, Clone)]
@@ -183,12 +185,15 @@ impl Jobs {
         Ok(change)
     }
 
-    /// From the commit on nobody claims jobs of the kind; those that run go on.
+    /// From the commit on nobody claims jobs of the kind; those that run go on, and what a runner has
+    /// and has not begun is given back.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn pause(&self, tx: &mut Tx, kind: &Kind) -> Result<(), JobsError> {
-        Ok(kinds::pause(self.book(), tx, kind).await?)
+        kinds::pause(self.book(), tx, kind).await?;
+        self.ring_after(tx, &format!("{PAUSE_BELL}{kind}"));
+        Ok(())
     }
 
     /// Jobs of the kind are claimed again.

@@ -25,7 +25,7 @@ pub mod view;
 pub use context::Context;
 pub use cron::CronJob;
 pub use error::JobsError;
-pub use handler::{Handler, JobError};
+pub use handler::{DEFAULT_MAX_RUN, Handler, JobError};
 pub use jobs::{Jobs, JobsOptions};
 pub use measure::{METRIC_BUCKETS, describe_metrics};
 pub use model::{

@@ -24,6 +24,7 @@ const ENDED: &str = "mainstay_jobs_ended_total";
 const RETRIES: &str = "mainstay_jobs_retries_total";
 const CRASHES: &str = "mainstay_jobs_crashes_total";
 const LOST: &str = "mainstay_jobs_leases_lost_total";
+const GIVEN_UP: &str = "mainstay_jobs_statements_given_up_total";
 const RUNNING: &str = "mainstay_jobs_running";
 
 /// Gives each metric its help text. Call it once, after the recorder is installed.
@@ -42,6 +43,10 @@ pub fn describe_metrics() {
     describe_counter!(RETRIES, "Jobs that failed and are tried again, by kind.");
     describe_counter!(CRASHES, "Jobs that were claimed after their runner had died, by kind.");
     describe_counter!(LOST, "Leases that a runner lost while it had the job, by kind.");
+    describe_counter!(
+        GIVEN_UP,
+        "Statements of the runner that the database did not answer in time, by what they were for."
+    );
     describe_gauge!(RUNNING, "Handlers that run in this process.");
 }
 
@@ -105,6 +110,10 @@ pub(crate) fn ended(change: &Change) {
 
 pub(crate) fn lost(kind: &Kind) {
     counter!(LOST, "kind" => kind.as_str().to_owned()).increment(1);
+}
+
+pub(crate) fn given_up(what: &'static str) {
+    counter!(GIVEN_UP, "what" => what).increment(1);
 }
 
 pub(crate) fn running(count: usize) {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::Moment;
-use tokio_util::sync::CancellationToken;
 
 use super::ending::{self, Ending};
 use super::engine::Engine;
@@ -23,7 +22,7 @@ const FLUSH_TOGETHER: usize = 128;
 /// The most jobs that one statement marks as done.
 const MAX_FLUSH: usize = 1_000;
 /// The longest that a cancelled handler has to end by itself.
-const MAX_PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const MAX_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Engine {
     pub(super) fn begin_handlers(&mut self) {
@@ -36,12 +35,14 @@ impl Engine {
             else {
                 continue;
             };
-            let context = Context::new(self.jobs.clone(), lease, holding.cancel.clone());
-            let patience = decide::cancel_patience(self.options.ttl).min(MAX_PATIENCE);
+            let (cancel, progress) = (holding.cancel.clone(), holding.progress.clone());
+            let context = Context::new(self.jobs.clone(), lease, cancel, progress);
+            let (max_run, now) = (handler.max_run(), self.clock.moment());
+            let patience = patience(self.options.ttl);
             let clock = Arc::clone(&self.clock);
             let task =
                 self.handling.spawn(run::run(Arc::clone(handler), job, context, clock, patience));
-            holding.stage = Stage::Running(task);
+            holding.begin(task, now, max_run);
             self.running = self.running.saturating_add(1);
         }
     }
@@ -57,8 +58,9 @@ impl Engine {
         let jobs: Vec<Claimed> = self.ready.drain(..room.min(self.ready.len())).collect();
         let leases: Vec<Lease> = jobs.iter().map(Claimed::lease).collect();
         let queue = self.queue.clone();
-        self.errands
-            .send(Errand::Start(jobs), async move { Report::Started(queue.start(&leases).await) });
+        self.errands.send(Errand::Start(jobs), self.clock.moment(), async move {
+            Report::Started(queue.start(&leases).await)
+        });
     }
 
     pub(super) fn begin_flush(&mut self) {
@@ -69,7 +71,7 @@ impl Engine {
         }
         let leases: Vec<Lease> = self.done.drain(..self.done.len().min(MAX_FLUSH)).collect();
         let (queue, named) = (self.queue.clone(), leases.clone());
-        self.errands.send(Errand::Flush(leases), async move {
+        self.errands.send(Errand::Flush(leases), self.clock.moment(), async move {
             Report::Flushed(queue.succeed_many(&named).await)
         });
     }
@@ -86,7 +88,7 @@ impl Engine {
         self.next_look = now.plus(self.options.poll);
         let (queue, kinds) = (self.queue.clone(), Arc::clone(&self.kinds));
         let (means, clock) = (self.means.clone(), Arc::clone(&self.clock));
-        self.errands.send(Errand::Fetch, async move {
+        self.errands.send(Errand::Fetch, now, async move {
             Report::Fetched(fetch::fetch(queue, kinds, load, means, clock).await)
         });
     }
@@ -118,7 +120,7 @@ impl Engine {
             return;
         }
         let queue = self.queue.clone();
-        self.errands.send(Errand::Beat { sent: now, moves: is_due }, async move {
+        self.errands.send(Errand::Beat { sent: now, moves: is_due }, now, async move {
             let beat =
                 if is_due { queue.heartbeat(&leases).await } else { queue.held(&leases).await };
             Report::Beat(beat)
@@ -132,11 +134,14 @@ impl Engine {
     pub(super) fn begin_ending(&mut self, lease: Lease, ending: Ending) {
         let Some(holding) = self.held.get_mut(lease) else { return };
         holding.stage = Stage::Ending;
-        let (queue, lost) = (self.queue.clone(), holding.cancel.clone());
-        // A handler that was cancelled by a stop has used its token up.
-        let lost = if holding.is_stopped { CancellationToken::new() } else { lost };
-        self.errands.send(Errand::Ending(lease), async move {
+        let (queue, lost) = (self.queue.clone(), holding.lost.clone());
+        self.errands.send(Errand::Ending(lease), self.clock.moment(), async move {
             Report::Ended(ending::write(&queue, lease, &ending, &lost).await)
         });
     }
+}
+
+/// How long a cancelled handler has to end by itself.
+pub(super) fn patience(ttl: Duration) -> Duration {
+    decide::cancel_patience(ttl).min(MAX_PATIENCE)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::errands::{ERRAND_BOUND, in_time};
 use crate::cron::CronJob;
 use crate::error::JobsError;
 use crate::jobs::Jobs;
@@ -11,6 +12,8 @@ use crate::measure;
 
 /// How often old finished jobs are moved.
 const CLEAN_EVERY: Duration = Duration::from_mins(1);
+/// A clean-up that takes longer is given up, and begun anew.
+const CLEAN_BOUND: Duration = Duration::from_mins(10);
 /// How often the depth of the queue is told.
 const TELL_EVERY: Duration = Duration::from_secs(15);
 /// The shortest wait between two looks at the schedules.
@@ -31,7 +34,7 @@ async fn fire(jobs: &Jobs, cron: &[CronJob]) {
         return;
     }
     loop {
-        let wait = jobs.fire_due(cron).await.unwrap_or_else(|error| {
+        let wait = in_time(ERRAND_BOUND, jobs.fire_due(cron)).await.unwrap_or_else(|error| {
             note(&error, "the schedules");
             WAIT_AFTER_FAILURE
         });
@@ -42,7 +45,7 @@ async fn fire(jobs: &Jobs, cron: &[CronJob]) {
 async fn clean(jobs: &Jobs) {
     loop {
         tokio::time::sleep(CLEAN_EVERY).await;
-        match jobs.clean_up().await {
+        match in_time(CLEAN_BOUND, jobs.clean_up()).await {
             Ok(0) => {}
             Ok(rows) => tracing::debug!(rows, "finished jobs were moved or removed by age"),
             Err(error) => note(&error, "the clean-up"),
@@ -52,7 +55,7 @@ async fn clean(jobs: &Jobs) {
 
 pub(super) async fn tell(jobs: &Jobs) {
     loop {
-        match jobs.summary().await {
+        match in_time(ERRAND_BOUND, jobs.summary()).await {
             Ok(summary) => measure::summary(&summary),
             Err(error) => note(&error, "the depth"),
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use super::errands::{ERRAND_BOUND, in_time};
 use crate::decide::Verdict;
 use crate::error::JobsError;
 use crate::model::Lease;
@@ -37,7 +38,7 @@ pub(super) async fn write(
     let mut wait = FIRST_WAIT;
     let mut tries = 0_u32;
     loop {
-        let error = match once(queue, lease, ending).await {
+        let error = match in_time(ERRAND_BOUND, once(queue, lease, ending)).await {
             Ok(()) => return true,
             Err(JobsError::LeaseLost) => return false,
             Err(error) => error,

@@ -1,5 +1,6 @@
 //! The loop of a runner. It owns all state; what waits for the database or a handler is a task that
-//! reports back, so the loop itself never waits and no statement is ever given up half way.
+//! reports back, so the loop itself never waits, and a statement is given up half way only when the
+//! database has not answered for long.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,14 +13,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunnerOptions;
 use super::ending::{FIRST_WAIT, LONGEST_WAIT};
-use super::errands::Errands;
+use super::errands::{ERRAND_BOUND, Errands, in_time};
 use super::held::Held;
 use super::mean::Means;
 use super::run::Outcome;
 use super::stop::Stopping;
 use crate::decide;
 use crate::handler::Handler;
-use crate::jobs::{CANCEL_BELL, Jobs};
+use crate::jobs::{CANCEL_BELL, Jobs, PAUSE_BELL};
 use crate::measure;
 use crate::model::{Claimed, Kind, Lease};
 use crate::queue::Queue;
@@ -123,8 +124,9 @@ impl Engine {
     /// Other processes read the limits of kinds from the database.
     async fn write_limits(&mut self) {
         for (kind, handler) in &self.handlers {
-            while let Err(error) = kinds::limit(self.jobs.book(), kind, handler.concurrency()).await
-            {
+            let limit = handler.concurrency();
+            let write = || in_time(ERRAND_BOUND, kinds::limit(self.jobs.book(), kind, limit));
+            while let Err(error) = write().await {
                 tracing::warn!(%error, "the job runner can't reach the database; trying again");
                 let waited = tokio::time::sleep(self.wait);
                 if self.stop.run_until_cancelled(waited).await.is_none() {
@@ -159,7 +161,7 @@ impl Engine {
     /// When the loop has something to do even if nothing happens.
     fn next_thing(&self, now: Moment) -> Moment {
         let mut next = self.next_look;
-        if !self.held.is_empty() {
+        if !self.held.is_empty() || !self.errands.is_empty() {
             next = next.min(self.next_tick);
         }
         if self.stopping.is_some() {
@@ -188,6 +190,9 @@ impl Engine {
             self.lose(lease);
         }
         self.begin_release(unbegun);
+        self.errands.give_up(now);
+        self.look_at_runs(now);
+        self.give_back_stale(now);
         self.look_at_deadlines(now);
         measure::running(self.running);
     }
@@ -219,6 +224,9 @@ impl Engine {
             }
             Heard::Keys(keys) => {
                 for key in keys {
+                    if let Some(kind) = key.strip_prefix(PAUSE_BELL) {
+                        self.give_back_paused(kind);
+                    }
                     self.is_asked |= key.starts_with(CANCEL_BELL) && !self.held.is_empty();
                     self.is_wanted |= self.kinds.iter().any(|kind| kind == key);
                 }

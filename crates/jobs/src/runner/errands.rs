@@ -2,14 +2,18 @@
 //! known even of one that panics or never comes back.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use mainstay_base::Moment;
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
 use super::fetch::Fetched;
 use crate::error::JobsError;
 use crate::model::{Claimed, Lease};
 use crate::queue::Beat;
+
+/// A task that has not come back for so long is given up: its connection may lead nowhere.
+pub(super) const ERRAND_BOUND: Duration = Duration::from_secs(45);
 
 /// What a task is about.
 #[derive(Debug)]
@@ -28,6 +32,32 @@ pub(super) enum Errand {
     Release,
 }
 
+impl Errand {
+    /// The word for it.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Fetch => "fetch",
+            Self::Start(_) => "start",
+            Self::Flush(_) => "flush",
+            Self::Ending(_) => "ending",
+            Self::Beat { .. } => "beat",
+            Self::Release => "release",
+        }
+    }
+
+    /// What it would have said if the database had failed.
+    pub(super) const fn given_up(&self) -> Report {
+        match self {
+            Self::Fetch => Report::Fetched(Err(JobsError::GivenUp)),
+            Self::Start(_) => Report::Started(Err(JobsError::GivenUp)),
+            Self::Flush(_) => Report::Flushed(Err(JobsError::GivenUp)),
+            Self::Ending(_) => Report::Ended(false),
+            Self::Beat { .. } => Report::Beat(Err(JobsError::GivenUp)),
+            Self::Release => Report::Released,
+        }
+    }
+}
+
 /// What a task has to say.
 #[derive(Debug)]
 pub(super) enum Report {
@@ -42,11 +72,18 @@ pub(super) enum Report {
 /// A task that has ended, and how.
 pub(super) type Back = (Errand, Result<Report, JoinError>);
 
+#[derive(Debug)]
+struct Underway {
+    errand: Errand,
+    since: Moment,
+    task: AbortHandle,
+}
+
 /// All that are under way.
 #[derive(Debug, Default)]
 pub(super) struct Errands {
     tasks: JoinSet<Report>,
-    underway: HashMap<Id, Errand>,
+    underway: HashMap<Id, Underway>,
     fetches: usize,
     starting: usize,
     flushes: usize,
@@ -57,11 +94,12 @@ impl Errands {
     pub(super) fn send(
         &mut self,
         errand: Errand,
+        since: Moment,
         work: impl Future<Output = Report> + Send + 'static,
     ) {
         self.count(&errand, usize::saturating_add);
         let task = self.tasks.spawn(work);
-        self.underway.insert(task.id(), errand);
+        self.underway.insert(task.id(), Underway { errand, since, task });
     }
 
     /// Waits for the next to end; nothing when none is under way.
@@ -80,6 +118,17 @@ impl Errands {
             let ended = self.tasks.try_join_next_with_id()?;
             if let Some(back) = self.back(ended) {
                 return Some(back);
+            }
+        }
+    }
+
+    /// Ends those that have been under way for too long; each comes back as a task that was
+    /// cancelled. An ending bounds each of its tries itself.
+    pub(super) fn give_up(&self, now: Moment) {
+        for one in self.underway.values() {
+            let is_bounded = !matches!(one.errand, Errand::Ending(_));
+            if is_bounded && now.since(one.since) > ERRAND_BOUND {
+                one.task.abort();
             }
         }
     }
@@ -110,7 +159,7 @@ impl Errands {
             Ok((id, _)) => *id,
             Err(error) => error.id(),
         };
-        let errand = self.underway.remove(&id)?;
+        let Underway { errand, .. } = self.underway.remove(&id)?;
         self.count(&errand, usize::saturating_sub);
         Some((errand, ended.map(|(_, report)| report)))
     }
@@ -123,5 +172,16 @@ impl Errands {
             Errand::Beat { .. } => self.beats = change(self.beats, 1),
             Errand::Ending(_) | Errand::Release => {}
         }
+    }
+}
+
+/// What `work` gives, or that it took too long.
+pub(super) async fn in_time<T, E: Into<JobsError>>(
+    bound: Duration,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, JobsError> {
+    match tokio::time::timeout(bound, work).await {
+        Ok(result) => result.map_err(Into::into),
+        Err(_) => Err(JobsError::GivenUp),
     }
 }

@@ -7,6 +7,7 @@ use mainstay_base::Moment;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::context::Progress;
 use crate::model::{Claimed, Kind, Lease};
 
 /// How far a job is.
@@ -28,14 +29,40 @@ pub(super) struct Holding {
     pub(super) max_attempts: u32,
     /// A runner died while it ran: it is run alone.
     pub(super) is_suspect: bool,
+    /// When the statement was sent that claimed it.
+    claimed: Moment,
     /// When the statement was sent that last moved the lease's end.
     renewed: Moment,
     pub(super) stage: Stage,
+    /// Fires when the lease is gone.
+    pub(super) lost: CancellationToken,
+    /// Fires with `lost`, and when the handler is to stop for another reason.
     pub(super) cancel: CancellationToken,
+    /// How far the handler is with finishing the job by itself.
+    pub(super) progress: Progress,
     /// The lease is gone; only the handler has yet to end.
     pub(super) is_lost: bool,
     /// The runner stops and has taken the job from its handler.
     pub(super) is_stopped: bool,
+    /// When the handler began, and how long it may run.
+    run: Option<(Moment, Duration)>,
+    /// It has run for longer, and was told to stop.
+    pub(super) is_overdue: bool,
+}
+
+impl Holding {
+    /// Its handler runs from `now` on, in `task`.
+    pub(super) fn begin(&mut self, task: AbortHandle, now: Moment, max_run: Duration) {
+        self.stage = Stage::Running(task);
+        self.run = Some((now, max_run));
+    }
+
+    /// For how long the handler has run beyond what it may.
+    fn overrun(&self, now: Moment) -> Option<Duration> {
+        let (began, max_run) = self.run?;
+        let is_running = matches!(&self.stage, Stage::Running(task) if !task.is_finished());
+        now.since(began).checked_sub(max_run).filter(|_| is_running)
+    }
 }
 
 /// All of them.
@@ -47,16 +74,22 @@ pub(super) struct Held {
 impl Held {
     /// A job that was claimed by a statement sent at `sent`.
     pub(super) fn add(&mut self, job: &Claimed, sent: Moment) {
+        let lost = CancellationToken::new();
         let holding = Holding {
             kind: job.kind.clone(),
             attempt: job.attempt,
             max_attempts: job.max_attempts,
             is_suspect: job.crashes > 0,
+            claimed: sent,
             renewed: sent,
             stage: Stage::Ready,
-            cancel: CancellationToken::new(),
+            cancel: lost.child_token(),
+            lost,
+            progress: Progress::default(),
             is_lost: false,
             is_stopped: false,
+            run: None,
+            is_overdue: false,
         };
         self.holdings.insert(job.lease, holding);
     }
@@ -87,7 +120,8 @@ impl Held {
 
     /// What a heartbeat names.
     pub(super) fn leases(&self) -> Vec<Lease> {
-        let kept = self.holdings.iter().filter(|(_, holding)| !holding.is_lost);
+        let is_kept = |one: &Holding| !one.is_lost && !one.progress.is_finished();
+        let kept = self.holdings.iter().filter(|(_, holding)| is_kept(holding));
         kept.map(|(lease, _)| *lease).collect()
     }
 
@@ -102,8 +136,14 @@ impl Held {
 
     /// Those whose leases can't be trusted any more.
     pub(super) fn expired(&self, now: Moment, trusted: Duration) -> Vec<Lease> {
-        let expired = |holding: &Holding| !holding.is_lost && now.since(holding.renewed) > trusted;
+        let is_kept = |one: &Holding| !one.is_lost && !one.progress.is_finished();
+        let expired = |one: &Holding| is_kept(one) && now.since(one.renewed) > trusted;
         self.holdings.iter().filter(|(_, one)| expired(one)).map(|(lease, _)| *lease).collect()
+    }
+
+    /// How long ago this one was claimed.
+    pub(super) fn waited(&self, lease: Lease, now: Moment) -> Option<Duration> {
+        self.holdings.get(&lease).map(|one| now.since(one.claimed))
     }
 
     /// Those of `leases` whose handlers have not begun.
@@ -118,6 +158,12 @@ impl Held {
     pub(super) fn running(&self) -> Vec<Lease> {
         let runs = |one: &Holding| matches!(one.stage, Stage::Running(_)) && !one.is_stopped;
         self.holdings.iter().filter(|(_, one)| runs(one)).map(|(lease, _)| *lease).collect()
+    }
+
+    /// Those whose handlers have run for longer than they may by at least `beyond`.
+    pub(super) fn overdue(&self, now: Moment, beyond: Duration) -> Vec<Lease> {
+        let is_so = |one: &Holding| one.overrun(now).is_some_and(|over| over >= beyond);
+        self.holdings.iter().filter(|(_, one)| is_so(one)).map(|(lease, _)| *lease).collect()
     }
 
     /// The one whose handler this task runs.

@@ -10,7 +10,7 @@ use super::ending::{Ending, FIRST_WAIT, LONGEST_WAIT};
 use super::engine::Engine;
 use super::errands::{Back, Errand, Report};
 use super::fetch::Fetched;
-use super::held::Stage;
+use super::held::{Holding, Stage};
 use super::run::{Outcome, PANICKED};
 use crate::decide::{self, Verdict};
 use crate::error::JobsError;
@@ -23,6 +23,16 @@ impl Engine {
     pub(super) fn take_back(&mut self, (errand, report): Back) {
         let report = match report {
             Ok(report) => report,
+            Err(error) if error.is_cancelled() => {
+                let what = errand.name();
+                tracing::warn!(
+                    what,
+                    runner = self.options.id,
+                    "the database did not answer in time"
+                );
+                measure::given_up(what);
+                errand.given_up()
+            }
             Err(error) => {
                 tracing::error!(%error, "a task of the job runner panicked");
                 self.let_go(errand);
@@ -62,7 +72,7 @@ impl Engine {
         }
     }
 
-    fn forget(&mut self, leases: &[Lease]) {
+    pub(super) fn forget(&mut self, leases: &[Lease]) {
         for lease in leases {
             self.held.remove(*lease);
         }
@@ -87,7 +97,7 @@ impl Engine {
     pub(super) fn lose(&mut self, lease: Lease) {
         let Some(holding) = self.held.get_mut(lease) else { return };
         holding.is_lost = true;
-        holding.cancel.cancel();
+        holding.lost.cancel();
         measure::lost(&holding.kind);
         tracing::warn!(kind = %holding.kind, "the lease of a job was lost");
         if matches!(holding.stage, Stage::Ready) {
@@ -195,9 +205,11 @@ impl Engine {
                     self.beat_soon();
                 }
                 for lease in beat.lost {
-                    let is_ending = |stage: &Stage| matches!(stage, Stage::Ending);
                     // One that is just being written down is told by that statement.
-                    if !self.held.get(lease).is_some_and(|one| is_ending(&one.stage)) {
+                    let is_ending = |one: &Holding| {
+                        matches!(one.stage, Stage::Ending) || one.progress.is_finishing()
+                    };
+                    if !self.held.get(lease).is_some_and(is_ending) {
                         self.lose(lease);
                     }
                 }
@@ -212,10 +224,20 @@ impl Engine {
     /// A handler has ended.
     fn end(&mut self, outcome: Outcome) {
         self.free_place();
+        let is_running = |one: &Holding| matches!(one.stage, Stage::Running(_));
+        // One that was taken from its handler has been concluded.
+        if self.held.get(outcome.lease).is_some_and(is_running) {
+            self.conclude(outcome);
+        }
+    }
+
+    /// What becomes of a job after its handler.
+    pub(super) fn conclude(&mut self, outcome: Outcome) {
         let lease = outcome.lease;
         let Some(holding) = self.held.get(lease) else { return };
         let (kind, is_lost, is_stopped) =
             (holding.kind.clone(), holding.is_lost, holding.is_stopped);
+        let is_overdue = holding.is_overdue;
         let (attempt, max_attempts) = (holding.attempt, holding.max_attempts);
         self.means.add(&kind, outcome.took);
         measure::ran(&kind, word(&outcome), outcome.took);
@@ -239,6 +261,7 @@ impl Engine {
             }
             Err(_) if is_stopped => self.begin_ending(lease, Ending::Released),
             Err(error) => {
+                let error = if is_overdue { self.timed_out(&kind) } else { error };
                 let verdict =
                     decide::after_error(&error, attempt, max_attempts, self.jobs.chance());
                 match verdict {

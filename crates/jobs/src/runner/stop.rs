@@ -73,7 +73,7 @@ impl Engine {
             return;
         }
         let queue = self.queue.clone();
-        self.errands.send(Errand::Release, async move {
+        self.errands.send(Errand::Release, self.clock.moment(), async move {
             if let Err(error) = queue.release(&leases).await {
                 tracing::warn!(%error, jobs = leases.len(), "jobs were not given back; their leases run out");
             }

@@ -1,5 +1,9 @@
 //! The loop step by step, without waiting for time.
 
+mod ahead;
+mod runs;
+mod silence;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,17 +26,26 @@ use crate::error::JobsError;
 use crate::handler::{Handler, JobError};
 use crate::jobs::{Jobs, JobsOptions};
 use crate::model::{Claimed, JobView, Kind, Lease, NewJob, Status};
+use crate::queue::Beat;
 
-type Work = dyn Fn(&Claimed, &Context) -> BoxFuture<'static, Result<(), JobError>> + Send + Sync;
+const MAX_RUN: Duration = Duration::from_mins(1);
+
+type Work =
+    dyn for<'a> Fn(&'a Claimed, &'a Context) -> BoxFuture<'a, Result<(), JobError>> + Send + Sync;
 
 struct Doing {
     kind: Kind,
+    max_run: Duration,
     work: Box<Work>,
 }
 
 impl Handler for Doing {
     fn kind(&self) -> Kind {
         self.kind.clone()
+    }
+
+    fn max_run(&self) -> Duration {
+        self.max_run
     }
 
     fn run<'a>(
@@ -49,12 +62,12 @@ fn kind() -> Kind {
 }
 
 fn doing(
-    work: impl Fn(&Claimed, &Context) -> BoxFuture<'static, Result<(), JobError>>
+    work: impl for<'a> Fn(&'a Claimed, &'a Context) -> BoxFuture<'a, Result<(), JobError>>
     + Send
     + Sync
     + 'static,
 ) -> Arc<dyn Handler> {
-    Arc::new(Doing { kind: kind(), work: Box::new(work) })
+    Arc::new(Doing { kind: kind(), max_run: MAX_RUN, work: Box::new(work) })
 }
 
 /// Never ends by itself.
@@ -264,10 +277,11 @@ async fn what_a_task_that_panics_was_about_is_no_longer_kept_alive() {
         Errand::Fetch,
         Errand::Release,
     ];
+    let now = bench.clock.moment();
     for errand in errands {
-        bench.engine.errands.send(errand, async { panic!("it was not to") });
+        bench.engine.errands.send(errand, now, async { panic!("it was not to") });
     }
-    bench.engine.errands.send(Errand::Flush(vec![leases[3]]), std::future::pending());
+    bench.engine.errands.send(Errand::Flush(vec![leases[3]]), now, std::future::pending());
     for _ in 0..6 {
         let back = bench.engine.errands.next().await.unwrap();
         bench.engine.take_back(back);
@@ -279,4 +293,47 @@ async fn what_a_task_that_panics_was_about_is_no_longer_kept_alive() {
     let back = bench.engine.errands.next().await.unwrap();
     bench.engine.take_back(back);
     is_given_back(&bench, &made[0]).await;
+}
+
+#[tokio::test]
+async fn a_job_that_its_handler_finishes_is_not_taken_for_lost() {
+    let finished = Arc::new(Semaphore::new(0));
+    let telling = Arc::clone(&finished);
+    let handler = doing(move |_, context| {
+        let telling = Arc::clone(&telling);
+        async move {
+            context.finish(async |_, _| Ok::<(), JobsError>(())).await?;
+            telling.add_permits(1);
+            std::future::pending().await
+        }
+        .boxed()
+    });
+    let mut bench = Bench::new(handler).await;
+    bench.enqueue(1).await;
+    bench.turn_until(|engine| engine.ready.len() == 1).await;
+    let lease = bench.leases()[0];
+    bench.turn_until(|engine| engine.running == 1).await;
+    finished.acquire().await.unwrap().forget();
+    let found = Report::Beat(Ok(Beat { lost: vec![lease], ..Beat::default() }));
+    let beat = Errand::Beat { sent: bench.clock.moment(), moves: false };
+    bench.engine.take_back((beat, Ok(found)));
+    let later = bench.clock.moment().plus(Duration::from_hours(1));
+    assert!(bench.engine.held.expired(later, Duration::ZERO).is_empty());
+    let holding = bench.engine.held.get(lease).unwrap();
+    assert!(!holding.is_lost && !holding.cancel.is_cancelled());
+    assert!(bench.leases().is_empty(), "and nothing is left to keep alive");
+}
+
+#[tokio::test]
+async fn a_loss_that_is_told_before_the_commit_is_known_is_left_to_the_handler() {
+    let mut bench = Bench::new(hanging()).await;
+    bench.enqueue(2).await;
+    bench.turn_until(|engine| engine.running == 2).await;
+    let leases = bench.leases();
+    bench.engine.held.get(leases[0]).unwrap().progress.begin();
+    let found = Report::Beat(Ok(Beat { lost: leases.clone(), ..Beat::default() }));
+    let beat = Errand::Beat { sent: bench.clock.moment(), moves: false };
+    bench.engine.take_back((beat, Ok(found)));
+    let is_lost = |lease| bench.engine.held.get(lease).unwrap().is_lost;
+    assert_eq!((is_lost(leases[0]), is_lost(leases[1])), (false, true));
 }
