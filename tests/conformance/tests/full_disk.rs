@@ -18,6 +18,7 @@ const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Runs the test `name` in a process of its own, which is refused room instead of ended by a signal:
 /// what a shell ignores stays ignored in what it becomes.
+#[expect(clippy::disallowed_methods, reason = "how a test knows that it is the inner process")]
 fn in_a_process_of_its_own(name: &str, test: impl Future<Output = ()>) {
     if std::env::var_os(INSIDE).is_some() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
