@@ -1,6 +1,7 @@
 //! The loop step by step, without waiting for time.
 
 mod ahead;
+mod logs;
 mod runs;
 mod silence;
 
