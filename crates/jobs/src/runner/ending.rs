@@ -77,6 +77,28 @@ pub(super) async fn write(
     }
 }
 
+/// Gives back jobs, together if that can be done. When a hook refuses, the others are given back
+/// without it: each half by itself, and so on.
+pub(super) async fn release(queue: &Queue, leases: Vec<Lease>) {
+    let (mut wait, mut tries) = (FIRST_WAIT, 0_u32);
+    let mut parts = vec![leases];
+    while let Some(mut part) = parts.pop() {
+        let Err(error) = queue.release(&part).await else { continue };
+        if error.is_transient() && tries < TRIES {
+            tries = tries.saturating_add(1);
+            tokio::time::sleep(wait).await;
+            wait = (wait * 2).min(LONGEST_WAIT);
+            parts.push(part);
+        } else if error.is_transient() || part.len() < 2 {
+            let jobs = part.len();
+            tracing::warn!(%error, jobs, "jobs were not given back; their leases run out");
+        } else {
+            parts.push(part.split_off(part.len() / 2));
+            parts.push(part);
+        }
+    }
+}
+
 async fn once(queue: &Queue, lease: Lease, ending: &Ending) -> Result<(), JobsError> {
     match ending {
         Ending::Succeeded => queue.succeed(lease).await,
