@@ -24,6 +24,8 @@ use crate::view::{JobFilter, Page, Part, Summary};
 pub const MAX_ENQUEUED_TOGETHER: usize = 5_000;
 /// Portions that one clean-up moves or removes of each sort; the rest waits for the next.
 const PORTIONS: u32 = 100;
+/// A clean-up that touched so many rows may have left some.
+pub(crate) const FULL_CLEAN_UP: u64 = PORTIONS as u64 * archive::PORTION.unsigned_abs();
 /// A bell with this in front of a job's id tells its runner that it was cancelled.
 pub(crate) const CANCEL_BELL: &str = "cancel:";
 /// A bell with this in front of a kind tells runners that it was paused.

@@ -75,7 +75,7 @@ impl Queue {
         } else {
             claim::claim(self.jobs.book(), &self.ask(plan, plan.limit)).await?
         };
-        Ok(sorted(taken))
+        Ok(sorted(taken, &self.runner))
     }
 
     /// Marks jobs as begun; gives the keys of those that still are the runner's.
@@ -193,7 +193,8 @@ impl Queue {
             .await;
         match (taken, failed) {
             (Err(error), Some(id)) if !error.is_transient() => {
-                tracing::error!(job = %id, kind = %plan.kind, %error, "the hook of a job failed");
+                tracing::error!(job = %id, kind = %plan.kind, runner = self.runner, %error,
+                    "the hook of a job failed");
                 claim::postpone(jobs.book(), id, HOOK_FAILED_WAIT).await?;
                 Err(JobsError::Hook(error.to_string()))
             }
@@ -225,7 +226,7 @@ impl Queue {
     }
 }
 
-fn sorted(taken: Vec<Taken>) -> Claims {
+fn sorted(taken: Vec<Taken>, runner: &str) -> Claims {
     let mut claims = Claims::default();
     for one in taken {
         match one {
@@ -233,7 +234,7 @@ fn sorted(taken: Vec<Taken>) -> Claims {
             Taken::GivenUp(change) => {
                 measure::ended(&change);
                 tracing::warn!(job = %change.id, kind = %change.kind, cause = ?change.cause,
-                    "a job was given up: its runner died while it ran");
+                    attempt = change.attempts, runner, "a job was given up: its runner died while it ran");
                 claims.given_up = claims.given_up.saturating_add(1);
             }
         }

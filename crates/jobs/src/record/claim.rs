@@ -111,7 +111,7 @@ const EXHAUSTED: &str = "the runner died in the last attempt that the job had";
 /// Claims in a transaction of its own.
 pub(crate) async fn claim(book: &Book, ask: &Ask<'_>) -> Result<Vec<Taken>, JobsError> {
     let rows = book.db.write_all(&CLAIM, &ask.values(book)).await?;
-    taken(&rows, ask.token)
+    taken(&rows, ask)
 }
 
 /// Claims in the caller's transaction.
@@ -121,7 +121,7 @@ pub(crate) async fn claim_in(
     ask: &Ask<'_>,
 ) -> Result<Vec<Taken>, JobsError> {
     let rows = tx.fetch_all(&CLAIM_HOOKED, &ask.values(book)).await?;
-    taken(&rows, ask.token)
+    taken(&rows, ask)
 }
 
 /// Leaves a job alone for a while without changing its status: its hook refuses to be told.
@@ -151,18 +151,18 @@ impl Ask<'_> {
 }
 
 /// In the order in which they became due.
-fn taken(rows: &[Row], token: i64) -> Result<Vec<Taken>, JobsError> {
+fn taken(rows: &[Row], ask: &Ask<'_>) -> Result<Vec<Taken>, JobsError> {
     let mut taken = Vec::with_capacity(rows.len());
     for row in rows {
         let key: i64 = row.get("key")?;
         let due: i64 = row.get("next_run_at")?;
-        taken.push(((due, key), one(row, Lease { key, token })?));
+        taken.push(((due, key), one(row, Lease { key, token: ask.token }, ask.runner)?));
     }
     taken.sort_by_key(|(order, _)| *order);
     Ok(taken.into_iter().map(|(_, taken)| taken).collect())
 }
 
-fn one(row: &Row, lease: Lease) -> Result<Taken, JobsError> {
+fn one(row: &Row, lease: Lease, runner: &str) -> Result<Taken, JobsError> {
     let status: Status = row.get::<String>("status")?.parse()?;
     let traceparent: Option<String> = row.get("traceparent")?;
     if status == Status::Failed {
@@ -172,7 +172,7 @@ fn one(row: &Row, lease: Lease) -> Result<Taken, JobsError> {
         id: row.get::<Id>("id")?,
         kind: Kind::new(&row.get::<String>("kind")?)?,
         subject: row.get("subject")?,
-        payload: payload(row)?,
+        payload: payload(row, Some(runner))?,
         attempt: count(row.get("attempts")?),
         max_attempts: count(row.get("max_attempts")?),
         crashes: count(row.get("crashes")?),
@@ -193,7 +193,7 @@ pub(crate) fn change(row: &Row, cause: Cause) -> Result<Change, JobsError> {
         id: row.get("id")?,
         kind: Kind::new(&row.get::<String>("kind")?)?,
         subject: row.get("subject")?,
-        payload: payload(row)?,
+        payload: payload(row, None)?,
         attempts: count(row.get("attempts")?),
         cause,
         status: row.get::<String>("status")?.parse()?,
@@ -210,10 +210,15 @@ pub(crate) fn failure(row: &Row) -> Result<Option<Failure>, JobsError> {
 }
 
 /// One row that somebody has changed by hand must not keep its whole batch from being claimed.
-fn payload(row: &Row) -> Result<serde_json::Value, JobsError> {
+fn payload(row: &Row, runner: Option<&str>) -> Result<serde_json::Value, JobsError> {
     let text: String = row.get("payload")?;
+    let (job, kind) = (row.get::<String>("id")?, row.get::<String>("kind")?);
+    let attempt: i64 = row.get("attempts")?;
     Ok(serde_json::from_str(&text).unwrap_or_else(|error| {
-        tracing::error!(%error, "the payload of a job is no JSON; its handler is given null");
+        tracing::error!(
+            job, kind, attempt, runner, %error,
+            "the payload of a job is no JSON; its handler is given null"
+        );
         serde_json::Value::Null
     }))
 }

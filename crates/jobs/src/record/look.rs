@@ -76,8 +76,8 @@ fn bucket(row: &Row) -> Result<Bucket, JobsError> {
 
 const LOCK_KIND: Sql = Sql::pair(
     "jobs.lock_kind",
-    "SELECT concurrency FROM job_kinds WHERE kind = $1",
-    "SELECT concurrency FROM job_kinds WHERE kind = $1 FOR UPDATE",
+    "SELECT concurrency FROM job_kinds WHERE kind = $1 AND concurrency IS NOT NULL",
+    "SELECT concurrency FROM job_kinds WHERE kind = $1 AND concurrency IS NOT NULL FOR UPDATE",
 );
 const RUNNING: Sql = super::timed!(
     "jobs.count_running",
@@ -86,7 +86,8 @@ const RUNNING: Sql = super::timed!(
     ""
 );
 
-/// How many more of a limited kind may be claimed. The kind is locked until the transaction ends, so
+/// How many more of a limited kind may be claimed; a kind without a limit is neither counted nor
+/// locked. A limited one is locked until the transaction ends, so
 /// that two runners can't both see the last place.
 pub(crate) async fn places(
     book: &Book,
@@ -96,7 +97,7 @@ pub(crate) async fn places(
     let Some(row) = tx.fetch_optional(&LOCK_KIND, values![kind.as_str()]).await? else {
         return Ok(None);
     };
-    let Some(limit) = row.get::<Option<i64>>("concurrency")? else { return Ok(None) };
+    let limit: i64 = row.get("concurrency")?;
     let running: i64 =
         tx.fetch_one(&RUNNING, values![book.tick(), kind.as_str()]).await?.get("running")?;
     Ok(Some(super::count(limit.saturating_sub(running))))

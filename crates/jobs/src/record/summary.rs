@@ -20,21 +20,47 @@ const KINDS: Sql = Sql::same(
 );
 const SETTINGS: Sql =
     Sql::same("jobs.list_settings", "SELECT kind, paused_at, concurrency FROM job_kinds");
-const WAITING: Sql = timed!(
-    "jobs.count_waiting",
-    "SELECT count(*) AS queued, coalesce(sum(CASE WHEN claim_at <= ",
-    " THEN 1 ELSE 0 END), 0) AS due FROM (SELECT claim_at FROM jobs
-       WHERE kind = $2 AND claim_at IS NOT NULL AND status = 'queued' LIMIT $3) AS some_rows"
-);
+/// Each priority of a kind, a step in the index for each.
+macro_rules! priorities {
+    () => {
+        "WITH RECURSIVE priorities (priority) AS (
+           SELECT min(priority) FROM jobs WHERE kind = $2 AND claim_at IS NOT NULL
+           UNION ALL
+           SELECT (SELECT min(j.priority) FROM jobs AS j
+             WHERE j.kind = $2 AND j.priority > p.priority AND j.claim_at IS NOT NULL)
+           FROM priorities AS p WHERE p.priority IS NOT NULL)"
+    };
+}
+/// Counted within each priority, in the order of the index: what is scheduled is not read to find
+/// what is due. LATERAL, where there is one: a join would make PostgreSQL read the whole table.
+macro_rules! count_waiting {
+    ($name:literal, $is:literal) => {
+        Sql::pair(
+            $name,
+            concat!(
+                priorities!(),
+                " SELECT count(*) AS waiting FROM (SELECT 1 FROM priorities AS p CROSS JOIN jobs AS j
+                   WHERE p.priority IS NOT NULL AND j.kind = $2 AND j.priority = p.priority
+                     AND j.status = 'queued' AND j.claim_at ", $is, " $1 LIMIT $3) AS some_rows"
+            ),
+            concat!(
+                priorities!(),
+                " SELECT count(*) AS waiting FROM (SELECT 1 FROM priorities AS p
+                   CROSS JOIN LATERAL (SELECT 1 FROM jobs AS j
+                     WHERE j.kind = $2 AND j.priority = p.priority AND j.status = 'queued'
+                       AND j.claim_at ", $is,
+                "    (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $1)
+                     ORDER BY j.claim_at LIMIT $3) AS of_priority
+                   WHERE p.priority IS NOT NULL LIMIT $3) AS some_rows"
+            ),
+        )
+    };
+}
+const DUE: Sql = count_waiting!("jobs.count_due", "<=");
+const SCHEDULED: Sql = count_waiting!("jobs.count_scheduled", ">");
 const OLDEST: Sql = timed!(
     "jobs.find_oldest",
-    "WITH RECURSIVE priorities (priority) AS (
-       SELECT min(priority) FROM jobs WHERE kind = $2 AND claim_at IS NOT NULL
-       UNION ALL
-       SELECT (SELECT min(j.priority) FROM jobs AS j
-         WHERE j.kind = $2 AND j.priority > p.priority AND j.claim_at IS NOT NULL)
-       FROM priorities AS p WHERE p.priority IS NOT NULL)
-     SELECT ",
+    concat!(priorities!(), " SELECT "),
     " - min((SELECT min(j.claim_at) FROM jobs AS j
        WHERE j.kind = $2 AND j.priority = p.priority AND j.claim_at IS NOT NULL)) AS age
      FROM priorities AS p WHERE p.priority IS NOT NULL"
@@ -81,10 +107,10 @@ pub(crate) async fn summary(book: &Book) -> Result<Summary, JobsError> {
 
 async fn count_waiting(book: &Book, entry: &mut KindSummary) -> Result<(), JobsError> {
     let kind = entry.kind.as_str();
-    let row = book.db.fetch_one(&WAITING, values![book.tick(), kind, COUNT_CAP]).await?;
-    entry.queued = row.get("queued")?;
-    entry.due = row.get("due")?;
-    entry.scheduled = entry.queued.saturating_sub(entry.due);
+    let values = values![book.tick(), kind, COUNT_CAP];
+    entry.due = book.db.fetch_one(&DUE, values).await?.get("waiting")?;
+    entry.scheduled = book.db.fetch_one(&SCHEDULED, values).await?.get("waiting")?;
+    entry.queued = entry.due.saturating_add(entry.scheduled).min(COUNT_CAP);
     let age: Option<i64> =
         book.db.fetch_one(&OLDEST, values![book.tick(), kind]).await?.get("age")?;
     entry.oldest_due_ms = age.filter(|age| *age >= 0);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mainstay_base::Moment;
 
-use super::ending::{self, Ending};
+use super::ending::{self, Ending, Named};
 use super::engine::Engine;
 use super::errands::{Errand, Report};
 use super::fetch;
@@ -43,6 +43,10 @@ impl Engine {
             let task =
                 self.handling.spawn(run::run(Arc::clone(handler), job, context, clock, patience));
             holding.begin(task, now, max_run);
+            tracing::debug!(
+                job = %holding.id, %kind, attempt = holding.attempt, runner = self.options.id,
+                "a job is begun"
+            );
             self.running = self.running.saturating_add(1);
         }
     }
@@ -135,8 +139,14 @@ impl Engine {
         let Some(holding) = self.held.get_mut(lease) else { return };
         holding.stage = Stage::Ending;
         let (queue, lost) = (self.queue.clone(), holding.lost.clone());
+        let named = Named {
+            job: holding.id,
+            kind: holding.kind.clone(),
+            attempt: holding.attempt,
+            runner: self.options.id.clone(),
+        };
         self.errands.send(Errand::Ending(lease), self.clock.moment(), async move {
-            Report::Ended(ending::write(&queue, lease, &ending, &lost).await)
+            Report::Ended(ending::write(&queue, lease, &named, &ending, &lost).await)
         });
     }
 }

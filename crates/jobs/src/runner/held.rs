@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use mainstay_base::Moment;
+use mainstay_base::{Id, Moment};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,7 @@ pub(super) enum Stage {
 /// One job that the runner has.
 #[derive(Debug)]
 pub(super) struct Holding {
+    pub(super) id: Id,
     pub(super) kind: Kind,
     pub(super) attempt: u32,
     pub(super) max_attempts: u32,
@@ -76,6 +77,7 @@ impl Held {
     pub(super) fn add(&mut self, job: &Claimed, sent: Moment) {
         let lost = CancellationToken::new();
         let holding = Holding {
+            id: job.id,
             kind: job.kind.clone(),
             attempt: job.attempt,
             max_attempts: job.max_attempts,

@@ -99,7 +99,10 @@ impl Engine {
         holding.is_lost = true;
         holding.lost.cancel();
         measure::lost(&holding.kind);
-        tracing::warn!(kind = %holding.kind, "the lease of a job was lost");
+        tracing::warn!(
+            job = %holding.id, kind = %holding.kind, attempt = holding.attempt,
+            runner = self.options.id, "the lease of a job was lost"
+        );
         if matches!(holding.stage, Stage::Ready) {
             self.has_place = true;
             self.held.remove(lease);
@@ -264,13 +267,28 @@ impl Engine {
                 let error = if is_overdue { self.timed_out(&kind) } else { error };
                 let verdict =
                     decide::after_error(&error, attempt, max_attempts, self.jobs.chance());
-                match verdict {
-                    Verdict::Retry { .. } => measure::retried(&kind),
-                    Verdict::Fail { .. } => measure::failed(&kind),
-                    Verdict::PutOff { .. } => {}
-                }
+                self.tell_verdict(lease, &verdict);
                 self.begin_ending(lease, Ending::Failed(verdict));
             }
+        }
+    }
+
+    fn tell_verdict(&self, lease: Lease, verdict: &Verdict) {
+        let Some(holding) = self.held.get(lease) else { return };
+        let (job, kind, attempt) = (holding.id, &holding.kind, holding.attempt);
+        let runner = &self.options.id;
+        match verdict {
+            Verdict::Retry { wait, failure } => {
+                measure::retried(kind);
+                let (code, wait) = (&failure.code, wait.as_secs());
+                tracing::info!(%job, %kind, attempt, runner, code, wait, "a job failed and is tried again");
+            }
+            Verdict::Fail { failure } => {
+                measure::failed(kind);
+                let code = &failure.code;
+                tracing::info!(%job, %kind, attempt, runner, code, "a job failed for good");
+            }
+            Verdict::PutOff { .. } => {}
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mainstay_base::Moment;
 
+use super::ending;
 use super::engine::Engine;
 use super::errands::{Errand, Report};
 use crate::model::Lease;
@@ -74,9 +75,7 @@ impl Engine {
         }
         let queue = self.queue.clone();
         self.errands.send(Errand::Release, self.clock.moment(), async move {
-            if let Err(error) = queue.release(&leases).await {
-                tracing::warn!(%error, jobs = leases.len(), "jobs were not given back; their leases run out");
-            }
+            ending::release(&queue, leases).await;
             Report::Released
         });
     }

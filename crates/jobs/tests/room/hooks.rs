@@ -176,3 +176,25 @@ each_database! {
         assert_eq!(of(bad), [Cause::Claimed, Cause::Failed]);
     }
 }
+
+/// Whoever has the kind's row (a pause, say) keeps no claim of a kind without a limit waiting.
+#[tokio::test]
+async fn a_kind_without_a_limit_is_not_locked_by_a_claim() {
+    let database = mainstay_testkit::TestDatabase::new(mainstay_store::Dialect::Postgres).await;
+    let (house, _) = mirrored(&database).await;
+    house.enqueue_some(1).await;
+    let row = Sql::same("test.row", "INSERT INTO job_kinds (kind) VALUES ('work')");
+    let lock = Sql::same("test.lock", "UPDATE job_kinds SET kind = kind");
+    house.db.write(async |tx| tx.execute(&row, &[]).await).await.unwrap();
+    let queue = house.queue("r");
+    let claimed: Result<_, mainstay_store::StoreError> = house
+        .db
+        .write(async |tx| {
+            tx.execute(&lock, &[]).await?;
+            let claiming = tokio::spawn(async move { queue.claim(&claim(1)).await });
+            Ok(tokio::time::timeout(5 * SECOND, claiming).await)
+        })
+        .await;
+    let claimed = claimed.unwrap().expect("the claim does not wait for the row");
+    assert_eq!(claimed.unwrap().unwrap().jobs.len(), 1);
+}

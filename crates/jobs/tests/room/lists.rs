@@ -109,6 +109,21 @@ each_database! {
         assert_eq!(house.jobs.find(made[0]).await.unwrap(), None);
     }
 
+    async fn what_is_scheduled_does_not_hide_what_is_due(database: &TestDatabase) {
+        let house = House::new(database).await;
+        for _ in 0..3 {
+            let new = (0..4_000).map(|n| NewJob {
+                priority: -1,
+                ..NewJob::new(work(), json!(n)).due(Due::After(3_600 * SECOND))
+            }).collect();
+            house.write(async |tx, _| house.jobs.enqueue_many(tx, new).await).await.unwrap();
+        }
+        house.enqueue_some(7).await;
+        let summary = house.jobs.summary().await.unwrap();
+        let (mine, cap) = (&summary.kinds[0], summary.count_cap);
+        assert_eq!((mine.due, mine.scheduled, mine.queued), (7, cap, cap));
+    }
+
     async fn a_summary_and_a_look_cost_the_same_however_long_the_queue_is(database: &TestDatabase) {
         let house = House::new(database).await;
         for part in 0..6 {

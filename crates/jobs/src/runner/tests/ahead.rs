@@ -1,5 +1,6 @@
 use super::*;
 use crate::decide::READY_WAITS;
+use crate::model::Cause;
 
 const FETCHED: usize = 50;
 
@@ -42,4 +43,23 @@ async fn what_is_not_begun_of_a_paused_kind_is_given_back() {
     bench.turn_until(|engine| engine.held.len() == 4).await;
     bench.settle().await;
     assert_eq!((bench.engine.running, queued(&bench).await), (4, 46));
+}
+
+fn refuses_one(change: &Change) -> Result<(), JobsError> {
+    let refuses = change.cause == Cause::Released && change.payload == json!(7);
+    if refuses { Err(JobsError::Hook("it refuses".to_owned())) } else { Ok(()) }
+}
+
+#[tokio::test]
+async fn a_hook_that_refuses_keeps_no_other_job_from_being_given_back() {
+    let handler = Doing { hook: Some(refuses_one), ..made(|_, _| std::future::pending().boxed()) };
+    let mut bench = Bench::new(Arc::new(handler)).await;
+    bench.engine.means.add(&kind(), Duration::from_millis(1));
+    let new = (0..20).map(|number| NewJob::new(kind(), json!(number))).collect();
+    let (jobs, events) = (bench.jobs.clone(), bench.events.clone());
+    events.write(async |tx, _| jobs.enqueue_many(tx, new).await).await.unwrap();
+    bench.turn_until(|engine| engine.ready.len() == 20).await;
+    bench.engine.begin_stop(bench.clock.moment());
+    bench.settle().await;
+    assert_eq!(queued(&bench).await, 19);
 }

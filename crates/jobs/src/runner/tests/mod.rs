@@ -1,6 +1,7 @@
 //! The loop step by step, without waiting for time.
 
 mod ahead;
+mod logs;
 mod runs;
 mod silence;
 
@@ -25,17 +26,19 @@ use crate::context::Context;
 use crate::error::JobsError;
 use crate::handler::{Handler, JobError};
 use crate::jobs::{Jobs, JobsOptions};
-use crate::model::{Claimed, JobView, Kind, Lease, NewJob, Status};
+use crate::model::{Change, Claimed, JobView, Kind, Lease, NewJob, Status};
 use crate::queue::Beat;
 
 const MAX_RUN: Duration = Duration::from_mins(1);
 
+type Hook = fn(&Change) -> Result<(), JobsError>;
 type Work =
     dyn for<'a> Fn(&'a Claimed, &'a Context) -> BoxFuture<'a, Result<(), JobError>> + Send + Sync;
 
 struct Doing {
     kind: Kind,
     max_run: Duration,
+    hook: Option<Hook>,
     work: Box<Work>,
 }
 
@@ -46,6 +49,19 @@ impl Handler for Doing {
 
     fn max_run(&self) -> Duration {
         self.max_run
+    }
+
+    fn hooks(&self) -> bool {
+        self.hook.is_some()
+    }
+
+    fn changed<'a>(
+        &'a self,
+        _: &'a mut mainstay_store::Tx,
+        _: &'a mut mainstay_events::Outbox,
+        change: &'a Change,
+    ) -> BoxFuture<'a, Result<(), JobsError>> {
+        std::future::ready(self.hook.map_or(Ok(()), |hook| hook(change))).boxed()
     }
 
     fn run<'a>(
@@ -61,13 +77,22 @@ fn kind() -> Kind {
     Kind::new("work").unwrap()
 }
 
+fn made(
+    work: impl for<'a> Fn(&'a Claimed, &'a Context) -> BoxFuture<'a, Result<(), JobError>>
+    + Send
+    + Sync
+    + 'static,
+) -> Doing {
+    Doing { kind: kind(), max_run: MAX_RUN, hook: None, work: Box::new(work) }
+}
+
 fn doing(
     work: impl for<'a> Fn(&'a Claimed, &'a Context) -> BoxFuture<'a, Result<(), JobError>>
     + Send
     + Sync
     + 'static,
 ) -> Arc<dyn Handler> {
-    Arc::new(Doing { kind: kind(), max_run: MAX_RUN, work: Box::new(work) })
+    Arc::new(made(work))
 }
 
 /// Never ends by itself.
