@@ -75,10 +75,13 @@ each_database! {
         }).await;
         assert!(failed.is_err());
         let silent = tokio::time::timeout(Duration::ZERO, ears.heard()).await;
-        assert!(silent.is_err(), "{silent:?}");
+        // A listener that has just come up tells of anything, at a time of its own.
+        assert!(!matches!(silent, Ok(Heard::Keys(_))), "{silent:?}");
         instance.say(Stream::Org, 3).await;
         assert_eq!(numbers(&instance, Stream::Org).await, up_to(2));
-        assert_eq!(ears.heard().await, Heard::Keys(["org".to_owned()].into()));
+        let heard = ears.heard().await;
+        let org = Heard::Keys(["org".to_owned()].into());
+        assert!(heard == org || heard == Heard::Anything, "{heard:?}");
         instance.stop().await;
     }
 
