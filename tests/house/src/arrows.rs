@@ -21,6 +21,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-jobs", &["mainstay-base", "mainstay-store", "mainstay-events"]),
     ("mainstay-accounts", &["mainstay-base", "mainstay-store"]),
     (
+        "mainstay-monitor",
+        &[
+            "mainstay-base",
+            "mainstay-breaker",
+            "mainstay-kernel",
+            "mainstay-outbound",
+            "mainstay-store",
+            "mainstay-events",
+            "mainstay-jobs",
+        ],
+    ),
+    (
         "mainstay-http",
         &[
             "mainstay-base",
@@ -29,6 +41,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-events",
             "mainstay-jobs",
             "mainstay-accounts",
+            "mainstay-monitor",
         ],
     ),
     ("mainstay-web", &[]),
@@ -43,6 +56,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-events",
             "mainstay-jobs",
             "mainstay-accounts",
+            "mainstay-monitor",
             "mainstay-http",
             "mainstay-web",
         ],
@@ -54,7 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 const OWNED: &[(&str, &[&str])] = &[
     ("sqlx", &["mainstay-store"]),
     ("axum", &["mainstay-http"]),
-    ("hyper", &["mainstay-http"]),
+    ("hyper", &["mainstay-http", "mainstay-outbound"]),
     ("reqwest", &[]),
     ("object_store", &[]),
     ("argon2", &["mainstay-accounts"]),
