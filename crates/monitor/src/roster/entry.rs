@@ -1,0 +1,80 @@
+//! One service in the roster, with its guards.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::Moment;
+use mainstay_breaker::{Breaker, Permit, Saved, State};
+use mainstay_kernel::Backoff;
+
+use crate::watch::Watch;
+
+/// A service and what guards its polls.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) watch: Arc<Watch>,
+    pub(super) breaker: Breaker,
+    /// The state of the breaker that was told last.
+    pub(super) circuit: State,
+    pub(super) backoff: Backoff,
+    /// When it is to be polled by its interval or its wait, whatever the bounds say.
+    pub(super) due: Moment,
+    /// When its last poll began.
+    pub(super) last_polled: Option<Moment>,
+    /// The number of its last poll: a later result has a higher one.
+    pub(super) poll_seq: i64,
+    /// The poll under way.
+    pub(super) flying: Option<Flying>,
+    /// How many times in a row a bound refused it.
+    pub(super) refused: Refused,
+}
+
+/// A poll under way.
+#[derive(Debug)]
+pub(super) struct Flying {
+    /// Which take-off: a result of another one is stale.
+    pub(super) attempt: Attempt,
+    pub(super) permit: Permit<'static>,
+    /// Which moment its interval runs from.
+    pub(super) due: Moment,
+    pub(super) since: Moment,
+    pub(super) manual: bool,
+}
+
+/// Names one take-off of one service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Attempt(pub(super) u64);
+
+/// How often in a row a host's bound refused a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Refused {
+    #[default]
+    No,
+    Once,
+    /// From here on nobody of the host who was polled later goes before it.
+    Again,
+}
+
+impl Refused {
+    pub(super) fn once_more(self) -> Self {
+        match self {
+            Self::No => Self::Once,
+            Self::Once | Self::Again => Self::Again,
+        }
+    }
+}
+
+/// What is carried over a restart, as durations: two processes share no steady clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// The number of its last poll.
+    pub poll_seq: i64,
+    /// Its breaker.
+    pub breaker: Saved,
+    /// Its failures in a row, for the backoff.
+    pub backoff: u32,
+    /// When its next poll was to be, if it was ever polled.
+    pub planned: Option<crate::decide::Planned>,
+    /// How long ago its last poll was.
+    pub polled: Option<Duration>,
+}

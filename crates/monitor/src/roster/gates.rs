@@ -1,0 +1,205 @@
+//! The gates in front of a poll, in their order: breaker → due → host slot → in-flight lock → flight.
+//! The breaker is only asked at first; its permit is taken last, so that a refused slot never uses up
+//! the only probe.
+
+use std::sync::Arc;
+
+use mainstay_base::Moment;
+use mainstay_breaker::Permit;
+use mainstay_kernel::{HostKey, Role, Slot, SlotRefusal};
+
+use super::entry::{Attempt, Flying, Refused};
+use super::{Begun, Circuit, Roster, Takeoff};
+use crate::policy::GRID;
+use crate::watch::ServiceNumber;
+
+/// Why a poll that an operator asked for does not begin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotNow {
+    /// It is not polled by this instance.
+    #[error("this service is not polled here; see whether it is active")]
+    NotWatched,
+    /// A poll is under way.
+    #[error("a poll of this service is under way; wait for its result")]
+    InProgress,
+    /// A bound on polls at once is reached.
+    #[error("{0}")]
+    Busy(String),
+}
+
+/// Which poll takes off, and what its interval runs from.
+struct Start {
+    number: ServiceNumber,
+    due: Moment,
+    manual: bool,
+}
+
+impl Roster {
+    /// Starts the poll that an operator asks for: at once, as the breaker's probe if it is open, but
+    /// never beside another poll of the service.
+    ///
+    /// # Errors
+    /// [`NotNow`] says what stands in its way; nothing has changed then.
+    pub fn poll_now(
+        &mut self,
+        number: ServiceNumber,
+        now: Moment,
+    ) -> Result<(Attempt, Begun), NotNow> {
+        self.hands.set(now);
+        let entry = self.entries.get(&number).ok_or(NotNow::NotWatched)?;
+        if entry.flying.is_some() {
+            return Err(NotNow::InProgress);
+        }
+        let breaker = entry.breaker.clone();
+        let host = entry.watch.endpoint.host.clone();
+        let slot = self.slots.acquire(&host).map_err(|refusal| NotNow::Busy(busy(&refusal)))?;
+        let Ok(permit) = breaker.enter_probe_owned() else {
+            self.give_back(slot);
+            return Err(NotNow::InProgress);
+        };
+        let mut begun = Begun::default();
+        let start = Start { number, due: now, manual: true };
+        let attempt = self.take_off(&start, slot, permit, now, &mut begun);
+        attempt.map(|attempt| (attempt, begun)).ok_or_else(|| NotNow::Busy(busy_elsewhere()))
+    }
+
+    /// Lets one due service through its gates, or says when to look at it again.
+    pub(super) fn try_start(&mut self, number: ServiceNumber, now: Moment, begun: &mut Begun) {
+        let Some(entry) = self.entries.get(&number) else { return };
+        if entry.flying.is_some() {
+            // Its landing plans it anew.
+            return;
+        }
+        if let Some(rejected) = entry.breaker.would_reject() {
+            // Not renewed by looking: it stays the end of the same cooldown.
+            let wait = rejected.retry_after.unwrap_or(self.policy.cooldown).max(GRID);
+            return self.look_at(number, now.plus(wait));
+        }
+        let (host, due) = (entry.watch.endpoint.host.clone(), entry.due);
+        let breaker = entry.breaker.clone();
+        match self.slot_for(number, &host) {
+            Err(Wait::Tick) => {
+                begun.refused_by_host = begun.refused_by_host.saturating_add(1);
+                self.refuse(number);
+                self.look_at(number, self.next_tick(now));
+            }
+            Err(Wait::Grid) => {
+                begun.refused_by_all = begun.refused_by_all.saturating_add(1);
+                self.look_at(number, now.plus(GRID));
+            }
+            Ok(slot) => match breaker.enter_owned() {
+                Err(_) => {
+                    self.give_back(slot);
+                    self.look_at(number, now.plus(GRID));
+                }
+                Ok(permit) => {
+                    let start = Start { number, due, manual: false };
+                    if self.take_off(&start, slot, permit, now, begun).is_none() {
+                        self.look_at(number, now.plus(GRID));
+                    }
+                }
+            },
+        }
+    }
+
+    /// A slot, unless the host's bound or the one for all is reached, or it is kept for somebody who
+    /// has waited for longer.
+    fn slot_for(&mut self, number: ServiceNumber, host: &HostKey) -> Result<Slot, Wait> {
+        let is_kept_for = self.entries.get(&number).is_some_and(super::Entry::is_kept_for);
+        if self.kept_for.contains_key(host) && !is_kept_for {
+            return Err(Wait::Tick);
+        }
+        self.slots.acquire(host).map_err(|refusal| match refusal {
+            SlotRefusal::HostFull { .. } => Wait::Tick,
+            SlotRefusal::AllFull { .. } => Wait::Grid,
+        })
+    }
+
+    /// `None` when there is no room for another flight or another member; nothing is held then.
+    fn take_off(
+        &mut self,
+        start: &Start,
+        slot: Slot,
+        permit: Permit<'static>,
+        now: Moment,
+        begun: &mut Begun,
+    ) -> Option<Attempt> {
+        let endpoint = Arc::clone(&self.entries.get(&start.number)?.watch.endpoint);
+        self.attempts = self.attempts.saturating_add(1);
+        let attempt = Attempt(self.attempts);
+        match self.flights.join(Arc::clone(&endpoint), (start.number, attempt)) {
+            Err(_) => {
+                self.give_back(slot);
+                permit.cancel();
+                return None;
+            }
+            Ok(Role::Leader(generation)) => {
+                self.airborne.insert(generation, slot);
+                begun.takeoffs.push(Takeoff { endpoint, generation });
+            }
+            // Who shares a request calls nobody: the slot is for others.
+            Ok(Role::Follower(_)) => self.give_back(slot),
+        }
+        begun.lateness.push(now.since(start.due));
+        let flying = Flying { attempt, permit, due: start.due, since: now, manual: start.manual };
+        begun.circuits.extend(self.aloft(start.number, flying, now));
+        Some(attempt)
+    }
+
+    /// Notes that a poll is under way.
+    fn aloft(&mut self, number: ServiceNumber, flying: Flying, now: Moment) -> Option<Circuit> {
+        self.schedule.remove(&number);
+        self.release_place(number);
+        let entry = self.entries.get_mut(&number)?;
+        entry.last_polled = Some(now);
+        entry.flying = Some(flying);
+        entry.told()
+    }
+
+    fn refuse(&mut self, number: ServiceNumber) {
+        let Some(entry) = self.entries.get_mut(&number) else { return };
+        let before = entry.is_kept_for();
+        entry.refused = entry.refused.once_more();
+        if entry.is_kept_for() && !before {
+            let places = self.kept_for.entry(entry.watch.endpoint.host.clone()).or_default();
+            *places = places.saturating_add(1);
+        }
+    }
+
+    /// Nothing is kept for this service any more.
+    pub(super) fn release_place(&mut self, number: ServiceNumber) {
+        let Some(entry) = self.entries.get_mut(&number) else { return };
+        let kept = entry.is_kept_for();
+        entry.refused = Refused::No;
+        if kept {
+            let host = &entry.watch.endpoint.host;
+            let left = self.kept_for.get(host).copied().unwrap_or_default().saturating_sub(1);
+            if left == 0 {
+                self.kept_for.remove(host);
+            } else {
+                self.kept_for.insert(host.clone(), left);
+            }
+        }
+    }
+}
+
+/// Until when a service without a slot waits.
+enum Wait {
+    Tick,
+    Grid,
+}
+
+fn busy(refusal: &SlotRefusal) -> String {
+    match refusal {
+        SlotRefusal::HostFull { host, limit } => {
+            format!("{host} has its {limit} polls at once; ask again in a moment")
+        }
+        SlotRefusal::AllFull { limit } => {
+            format!("all services together have their {limit} polls at once; ask again in a moment")
+        }
+    }
+}
+
+fn busy_elsewhere() -> String {
+    "too many services wait for the same answer; ask again in a moment".to_owned()
+}

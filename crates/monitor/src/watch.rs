@@ -1,0 +1,77 @@
+//! What the engine knows of a service: where to ask, how often, and how to read the answer.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::{Id, Secret};
+use mainstay_kernel::HostKey;
+
+use crate::formats::Format;
+
+/// The number of a service: short, and never given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ServiceNumber(pub i64);
+
+/// A service to poll.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    /// Its number.
+    pub number: ServiceNumber,
+    /// Its public id.
+    pub id: Id,
+    /// Its name, for people.
+    pub name: Arc<str>,
+    /// Where to ask.
+    pub endpoint: Arc<Endpoint>,
+    /// How to read the answer.
+    pub format: Arc<Format>,
+    /// How often.
+    pub interval: Duration,
+    /// Counts the edits of its definition.
+    pub revision: i64,
+}
+
+/// Where a service is asked. Two that are equal make the same request and share it in the air.
+#[derive(Debug)]
+pub struct Endpoint {
+    /// The host whose slots it takes.
+    pub host: HostKey,
+    /// The address, as the user gave it.
+    pub url: String,
+    /// Further headers of the request; their values are secrets.
+    pub headers: Vec<(String, Secret<String>)>,
+    /// How long the whole request may take. Who joins a request in the air waits as long as its
+    /// leader does: it is not part of what makes two endpoints equal.
+    pub timeout: Duration,
+}
+
+impl Endpoint {
+    /// A number that is the same for equal endpoints, wherever and whenever it is taken.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        // Its keys are fixed, and only the place within an interval depends on it.
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+impl PartialEq for Endpoint {
+    fn eq(&self, other: &Self) -> bool {
+        self.url == other.url
+            && self.headers.len() == other.headers.len()
+            && self.headers.iter().zip(&other.headers).all(|(one, two)| {
+                one.0.eq_ignore_ascii_case(&two.0) && one.1.expose() == two.1.expose()
+            })
+    }
+}
+
+impl Eq for Endpoint {}
+
+impl Hash for Endpoint {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // Equal endpoints have equal addresses; their headers rarely tell two apart.
+        self.url.hash(state);
+    }
+}
