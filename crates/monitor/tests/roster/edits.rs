@@ -25,7 +25,8 @@ fn polled_once() -> Stage {
 
 #[test]
 fn another_endpoint_mapping_or_interval_is_polled_at_once() {
-    let edits: [(&str, fn(&mut mainstay_monitor::Watch)); 5] = [
+    type Edit = fn(&mut mainstay_monitor::Watch);
+    let edits: [(&str, Edit); 5] = [
         ("endpoint", |watch| watch.endpoint = Arc::new(endpoint(OTHER, &[]))),
         ("headers", |watch| watch.endpoint = Arc::new(endpoint(URL, &[("x", "1")]))),
         ("mapping", |watch| watch.format = Arc::new(Format::Status)),
