@@ -43,6 +43,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(2, "0002_accounts", "accounts"),
     migration!(3, "0003_events", "events"),
     migration!(4, "0004_jobs", "jobs"),
+    migration!(5, "0005_monitor", "monitor"),
 ];
 
 impl Migration {

@@ -101,7 +101,7 @@ fn the_breaker_opens_at_the_tenth_failure_and_lets_one_probe_through_300_seconds
     // Looking at it again and again does not renew the cooldown.
     for _ in 0..20 {
         stage.edit(1, |watch| {
-            watch.interval = Duration::from_secs(5 + watch.interval.as_secs() % 2)
+            watch.interval = Duration::from_secs(5 + watch.interval.as_secs() % 2);
         });
         assert!(stage.beat().takeoffs.is_empty());
         stage.pass(Duration::from_secs(10));

@@ -1,0 +1,12 @@
+DROP TABLE latency_rollups;
+DROP FUNCTION latency_points_drop(BIGINT);
+DROP FUNCTION latency_points_open(BIGINT);
+DROP TABLE latency_points;
+DROP TABLE poll_history;
+DROP TABLE dependency_errors;
+DROP TABLE changes;
+DROP TABLE aliases;
+DROP TABLE dependencies;
+DROP TABLE service_states;
+DROP TABLE services;
+DROP TABLE monitor_revision;
