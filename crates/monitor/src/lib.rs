@@ -1,8 +1,8 @@
 //! The monitor: services polled on time, their answers judged and recorded.
 //!
 //! Data moves one way: [`watch`] is what is known of a service, [`policy`] the numbers that polling
-//! goes by → the [`roster`] says which request to make now, by [`decide`] → [`report`] is what an
-//! answer says, [`failure`] why there is none.
+//! goes by → the [`roster`] says which request to make now, by [`decide`] → [`formats`] read the
+//! answer → [`report`] is what it says, [`failure`] why there is none.
 
 pub mod decide;
 pub mod failure;
@@ -13,7 +13,8 @@ pub mod roster;
 pub mod watch;
 
 pub use failure::{FailureKind, PollFailure};
+pub use formats::{BadBody, Format, FormatError, Mapping};
 pub use policy::{PolicyError, PollPolicy};
-pub use report::{HealthState, Report, Reported, Warning};
+pub use report::{DependencyStatus, HealthState, Report, Reported, Warning};
 pub use roster::Roster;
 pub use watch::{Endpoint, ServiceNumber, Watch};

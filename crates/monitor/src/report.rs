@@ -1,5 +1,6 @@
 //! What one answer of a health endpoint says, whatever its format.
 
+use std::fmt;
 use std::time::Duration;
 
 use mainstay_base::Timestamp;
@@ -57,6 +58,21 @@ pub enum HealthState {
     Down,
 }
 
+/// How a dependency is shown: one word for what its service says and what is known of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DependencyStatus {
+    /// It works.
+    Healthy,
+    /// It works, badly.
+    Degraded,
+    /// It does not work.
+    Down,
+    /// Nobody knows: its service can't be polled.
+    Unknown,
+    /// Its service leaves it out of its judgement.
+    Skipped,
+}
+
 /// A reason why items of an answer were left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
@@ -87,6 +103,53 @@ impl HealthState {
             1 => Some(Self::Degraded),
             2 => Some(Self::Down),
             _ => None,
+        }
+    }
+}
+
+impl Reported {
+    /// How it is shown. The worse of state and `healthy` counts, so that nothing looks better than
+    /// its service says.
+    #[must_use]
+    pub const fn status(&self) -> DependencyStatus {
+        match (self.skipped, self.state, self.healthy) {
+            (true, _, _) => DependencyStatus::Skipped,
+            (false, HealthState::Down, _) | (false, HealthState::Healthy, false) => {
+                DependencyStatus::Down
+            }
+            (false, HealthState::Degraded, _) => DependencyStatus::Degraded,
+            (false, HealthState::Healthy, true) => DependencyStatus::Healthy,
+        }
+    }
+}
+
+impl DependencyStatus {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Degraded => "degraded",
+            Self::Down => "down",
+            Self::Unknown => "unknown",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+impl fmt::Display for DependencyStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// `index 3: "name" is missing (and 4 more)`.
+impl fmt::Display for Warning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "index {}: {}", self.first_index, self.reason)?;
+        match self.count.saturating_sub(1) {
+            0 => Ok(()),
+            more => write!(formatter, " (and {more} more)"),
         }
     }
 }
