@@ -49,7 +49,7 @@ pub struct Kinds(Arc<BTreeSet<String>>);
 /// Kinds that are none, or too many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "not a list of kinds of events; name 1 to {MAX_KINDS}, each of lower-case letters, digits and underscores"
+    "not a list of kinds of events; name 1 to {MAX_KINDS}, each of lower-case letters, digits, underscores and colons"
 )]
 pub struct KindsError;
 

@@ -11,7 +11,7 @@ use mainstay_store::StoreError;
 pub enum EventError {
     /// The kind is none.
     #[error(
-        "a kind of {length} bytes is no kind of event; use 1 to 64 lower-case letters, digits and underscores"
+        "a kind of {length} bytes is no kind of event; use 1 to 64 lower-case letters, digits, underscores and colons"
     )]
     Kind {
         /// How long the given one is.

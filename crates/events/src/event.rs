@@ -29,7 +29,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event of `kind` (1 to 64 of `a-z`, `0-9`, `_`) with `fields` of its own.
+    /// An event of `kind` (1 to 64 of `a-z`, `0-9`, `_`, `:`) with `fields` of its own.
     ///
     /// # Errors
     /// [`EventError`] when the kind is none, a field is reserved or the whole is too large.
@@ -68,7 +68,7 @@ impl Event {
 #[must_use]
 pub fn is_kind(text: &str) -> bool {
     (1..=MAX_KIND).contains(&text.len())
-        && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+        && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b':'))
 }
 
 impl fmt::Debug for Event {
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn a_kind_is_a_short_plain_word() {
         let longest = "a".repeat(MAX_KIND);
-        for kind in ["worker_state_changed", "a", "net2", &longest] {
+        for kind in ["worker_state_changed", "status:change", "a", "net2", &longest] {
             assert!(Event::new(kind, &Map::new()).is_ok(), "{kind}");
         }
         let too_long = "a".repeat(MAX_KIND + 1);

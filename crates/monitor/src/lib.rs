@@ -2,19 +2,32 @@
 //!
 //! Data moves one way: [`watch`] is what is known of a service, [`policy`] the numbers that polling
 //! goes by → the [`roster`] says which request to make now, by [`decide`] → [`formats`] read the
-//! answer → [`report`] is what it says, [`failure`] why there is none.
+//! answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the result:
+//! the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes it
+//! with its events by `record` (all SQL).
 
+mod announce;
 pub mod decide;
 pub mod failure;
 pub mod formats;
+mod judge;
+mod known;
+pub mod names;
 pub mod policy;
+mod record;
+pub mod recorder;
 pub mod report;
 pub mod roster;
+pub mod sink;
+pub mod status;
 pub mod watch;
 
 pub use failure::{FailureKind, PollFailure};
 pub use formats::{BadBody, Format, FormatError, Mapping};
 pub use policy::{PolicyError, PollPolicy};
+pub use recorder::Recorder;
 pub use report::{DependencyStatus, HealthState, Report, Reported, Warning};
 pub use roster::Roster;
+pub use sink::{PollResult, Recorded, Sink};
+pub use status::ServiceStatus;
 pub use watch::{Endpoint, ServiceNumber, Watch};

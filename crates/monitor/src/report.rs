@@ -112,18 +112,22 @@ impl Reported {
     /// its service says.
     #[must_use]
     pub const fn status(&self) -> DependencyStatus {
-        match (self.skipped, self.state, self.healthy) {
-            (true, _, _) => DependencyStatus::Skipped,
-            (false, HealthState::Down, _) | (false, HealthState::Healthy, false) => {
-                DependencyStatus::Down
-            }
-            (false, HealthState::Degraded, _) => DependencyStatus::Degraded,
-            (false, HealthState::Healthy, true) => DependencyStatus::Healthy,
-        }
+        DependencyStatus::of(self.skipped, self.state, self.healthy)
     }
 }
 
 impl DependencyStatus {
+    /// The word for what a service says: the worse of state and `healthy` counts.
+    #[must_use]
+    pub const fn of(skipped: bool, state: HealthState, healthy: bool) -> Self {
+        match (skipped, state, healthy) {
+            (true, _, _) => Self::Skipped,
+            (false, HealthState::Down, _) | (false, HealthState::Healthy, false) => Self::Down,
+            (false, HealthState::Degraded, _) => Self::Degraded,
+            (false, HealthState::Healthy, true) => Self::Healthy,
+        }
+    }
+
     /// The word on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -30,6 +30,8 @@ pub struct Watch {
     pub interval: Duration,
     /// Counts the edits of its definition.
     pub revision: i64,
+    /// Counts those after which a poll that is under way says nothing of it any more.
+    pub generation: i64,
 }
 
 /// Where a service is asked. Two that are equal make the same request and share it in the air.

@@ -46,6 +46,7 @@ impl Stage {
             format: Arc::new(Format::ProactiveDeps),
             interval: Duration::from_secs(seconds),
             revision: 1,
+            generation: 1,
         }
     }
 

@@ -26,6 +26,8 @@ CREATE TABLE services (
   sealed_headers BYTEA,
   is_active BIGINT NOT NULL CHECK (is_active IN (0, 1)),
   revision BIGINT NOT NULL,
+  -- Counts the changes after which a poll that is under way says nothing of it any more.
+  generation BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   removed_at BIGINT,

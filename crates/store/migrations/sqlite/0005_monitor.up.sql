@@ -26,6 +26,8 @@ CREATE TABLE services (
   sealed_headers BLOB,
   is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)),
   revision INTEGER NOT NULL,
+  -- Counts the changes after which a poll that is under way says nothing of it any more.
+  generation INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   removed_at INTEGER,

@@ -1,0 +1,251 @@
+//! One batch in one transaction.
+
+use std::collections::HashMap;
+
+use mainstay_base::{Id, IdSource, Timestamp};
+use mainstay_events::{EventError, Events, Outbox, Stream};
+use mainstay_store::{StoreError, Tx};
+
+use super::measure;
+use crate::announce::{circuit_event, events_of};
+use crate::judge::{Ruling, judge};
+use crate::known::Known;
+use crate::record::dependencies::Ruled;
+use crate::record::states::{NotTaken, StateRow, update, why_not_taken};
+use crate::record::{circuits, dependencies, histories, load};
+use crate::roster::Circuit;
+use crate::sink::{PollResult, Recorded};
+use crate::watch::ServiceNumber;
+
+/// How often a result is compared anew because somebody changed its service meanwhile.
+const COMPARISONS: usize = 3;
+
+/// Why a batch was not recorded.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BatchError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Event(#[from] EventError),
+}
+
+/// What is known of the services of this process, kept between batches.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    known: HashMap<ServiceNumber, Known>,
+}
+
+/// What became of each result of a batch, in its order.
+#[derive(Debug)]
+pub(super) struct Done {
+    pub(super) outcomes: Vec<Recorded>,
+}
+
+impl Memory {
+    /// Writes results and circuits in one transaction with their events. After an error nothing is
+    /// written, and what is known is read anew.
+    pub(super) async fn record(
+        &mut self,
+        events: &Events,
+        ids: &IdSource,
+        results: &[PollResult],
+        circuits: &[(Circuit, Timestamp)],
+    ) -> Result<Done, BatchError> {
+        let known: HashMap<_, _> = results
+            .iter()
+            .filter_map(|result| self.known.remove_entry(&result.watch.number))
+            .collect();
+        let written = events
+            .write(async |tx, out| Writing::new(known, results, ids).run(tx, out, circuits).await)
+            .await?;
+        let Writing { mut known, outcomes, accepted, .. } = written;
+        for (index, ruling) in accepted {
+            measure_rows(&ruling);
+            let number = results.get(index).map(|result| result.watch.number);
+            if let Some(known) = number.and_then(|number| known.get_mut(&number)) {
+                ruling.apply(known);
+            }
+        }
+        self.known.extend(known);
+        let outcomes = outcomes.into_iter().map(|one| one.unwrap_or(Recorded::Stale)).collect();
+        Ok(Done { outcomes })
+    }
+
+    /// Keeps only what is known of services that are still polled.
+    pub(super) fn forget(&mut self, number: ServiceNumber) {
+        self.known.remove(&number);
+    }
+}
+
+/// A batch on its way through the transaction.
+struct Writing<'a> {
+    results: &'a [PollResult],
+    ids: &'a IdSource,
+    known: HashMap<ServiceNumber, Known>,
+    /// Results whose rows were taken, with what they change.
+    accepted: Vec<(usize, Ruling)>,
+    outcomes: Vec<Option<Recorded>>,
+}
+
+impl<'a> Writing<'a> {
+    fn new(
+        known: HashMap<ServiceNumber, Known>,
+        results: &'a [PollResult],
+        ids: &'a IdSource,
+    ) -> Self {
+        let outcomes = results.iter().map(|_| None).collect();
+        Self { results, ids, known, accepted: Vec::new(), outcomes }
+    }
+
+    async fn run(
+        mut self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        circuits: &[(Circuit, Timestamp)],
+    ) -> Result<Self, BatchError> {
+        self.half_open(tx, out, circuits).await?;
+        // In the order of their rows, so that two writers never wait for each other in a ring.
+        let mut pending: Vec<usize> = (0..self.results.len()).collect();
+        pending.sort_by_key(|index| self.number(*index));
+        for _ in 0..COMPARISONS {
+            pending = self.compare(tx, pending).await?;
+            if pending.is_empty() {
+                break;
+            }
+        }
+        self.write_rows(tx).await?;
+        self.announce(out)?;
+        Ok(self)
+    }
+
+    /// Compares results with what is known and writes their states; tells which to compare again.
+    async fn compare(
+        &mut self,
+        tx: &mut Tx,
+        pending: Vec<usize>,
+    ) -> Result<Vec<usize>, BatchError> {
+        let unknown: Vec<_> = pending
+            .iter()
+            .filter_map(|index| self.number(*index))
+            .filter(|number| !self.known.contains_key(number))
+            .collect();
+        if !unknown.is_empty() {
+            self.known.extend(load::load(tx, &unknown).await?);
+        }
+        let new_id = || -> Id { self.ids.next() };
+        let ruled: Vec<(usize, &PollResult, &Known, Ruling)> = pending
+            .into_iter()
+            .filter_map(|index| {
+                let result = self.results.get(index)?;
+                let known = self.known.get(&result.watch.number)?;
+                Some((index, result, known, judge(known, result, &new_id)))
+            })
+            .collect();
+        if ruled.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows: Vec<_> = ruled
+            .iter()
+            .map(|(_, result, known, ruling)| StateRow::new(result, ruling, known))
+            .collect();
+        let taken = update(tx, &rows).await?;
+        drop(rows);
+        let (accepted, refused): (Vec<_>, Vec<_>) =
+            ruled.into_iter().partition(|(_, result, ..)| taken.contains(&result.watch.number));
+        let accepted: Vec<_> =
+            accepted.into_iter().map(|(index, _, _, ruling)| (index, ruling)).collect();
+        let refused: Vec<_> =
+            refused.into_iter().map(|(index, result, ..)| (index, result)).collect();
+        for (index, ruling) in &accepted {
+            if let Some(outcome) = self.outcomes.get_mut(*index) {
+                *outcome = Some(Recorded::Written(ruling.summary()));
+            }
+        }
+        self.accepted.extend(accepted);
+        self.sort_refused(tx, refused).await
+    }
+
+    async fn sort_refused(
+        &mut self,
+        tx: &mut Tx,
+        refused: Vec<(usize, &PollResult)>,
+    ) -> Result<Vec<usize>, BatchError> {
+        if refused.is_empty() {
+            return Ok(Vec::new());
+        }
+        let results: Vec<_> = refused.iter().map(|(_, result)| *result).collect();
+        let whys = why_not_taken(tx, &results).await?;
+        let mut again = Vec::new();
+        for ((index, result), why) in refused.into_iter().zip(whys) {
+            self.known.remove(&result.watch.number);
+            let outcome = match why {
+                NotTaken::Outdated => {
+                    again.push(index);
+                    continue;
+                }
+                NotTaken::Stale => Recorded::Stale,
+                NotTaken::Already => Recorded::Written(crate::sink::PollSummary::default()),
+            };
+            if let Some(slot) = self.outcomes.get_mut(index) {
+                *slot = Some(outcome);
+            }
+        }
+        Ok(again)
+    }
+
+    async fn write_rows(&mut self, tx: &mut Tx) -> Result<(), BatchError> {
+        let results = self.results;
+        let mut ruled: Vec<_> = self
+            .accepted
+            .iter_mut()
+            .filter_map(|(index, ruling)| {
+                let result = results.get(*index)?;
+                let report = result.outcome.as_ref().ok();
+                Some(Ruled { service_no: result.watch.number.0, report, ruling })
+            })
+            .collect();
+        dependencies::write(tx, &mut ruled).await?;
+        histories::write(tx, &ruled).await?;
+        Ok(())
+    }
+
+    fn announce(&self, out: &mut Outbox) -> Result<(), BatchError> {
+        for (index, ruling) in &self.accepted {
+            let Some(result) = self.results.get(*index) else { continue };
+            for event in events_of(result, ruling)? {
+                out.add(Stream::Org, event)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn half_open(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        circuits: &[(Circuit, Timestamp)],
+    ) -> Result<(), BatchError> {
+        if circuits.is_empty() {
+            return Ok(());
+        }
+        let mut numbers: Vec<_> = circuits.iter().map(|(one, _)| one.watch.number.0).collect();
+        numbers.sort_unstable();
+        circuits::half_open(tx, &numbers).await?;
+        for (circuit, _) in circuits {
+            out.add(Stream::Org, circuit_event(circuit)?)?;
+        }
+        Ok(())
+    }
+
+    fn number(&self, index: usize) -> Option<ServiceNumber> {
+        self.results.get(index).map(|result| result.watch.number)
+    }
+}
+
+fn measure_rows(ruling: &Ruling) {
+    measure::rows("state", 1);
+    measure::rows("dependency", ruling.touched.len().saturating_add(ruling.vanished.len()));
+    measure::rows("error", ruling.touched.iter().filter(|one| one.noted.is_some()).count());
+    measure::rows("poll", usize::from(ruling.is_turn));
+    measure::rows("latency", usize::from(!ruling.points.is_empty()));
+}

@@ -1,0 +1,69 @@
+//! Writes results down: many in one transaction, state and events together, and only then are they
+//! announced.
+//!
+//! Results wait in a bounded `queue` → a `batch` of them is compared with what is known and written →
+//! who waits for one is told. A database in trouble loses nothing: the batch is tried again.
+
+mod batch;
+mod health;
+mod measure;
+mod queue;
+mod task;
+
+use std::sync::Arc;
+
+use mainstay_base::{Clock, IdSource, Timestamp};
+use mainstay_events::Events;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use self::health::RecorderHealth;
+pub use self::measure::{METRIC_BUCKETS, describe_metrics};
+use self::queue::Queue;
+use self::task::Task;
+use crate::roster::Circuit;
+use crate::sink::{PollResult, Sink};
+
+/// The recorder of this process. A clone is the same one.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    queue: Arc<Queue>,
+}
+
+impl Recorder {
+    /// Starts recording. It ends with `stop`, after what waits by then is written, if the database
+    /// takes it.
+    #[must_use]
+    pub fn start(
+        events: Events,
+        clock: Arc<dyn Clock>,
+        ids: IdSource,
+        tasks: &TaskTracker,
+        stop: CancellationToken,
+    ) -> Self {
+        let queue = Arc::new(Queue::default());
+        let task = Task::new(Arc::clone(&queue), events, clock, ids, stop);
+        tasks.spawn(task.run());
+        Self { queue }
+    }
+
+    /// How recording goes.
+    #[must_use]
+    pub fn health(&self) -> RecorderHealth {
+        self.queue.health()
+    }
+}
+
+impl Sink for Recorder {
+    fn take(&self, result: PollResult) {
+        self.queue.push(result);
+    }
+
+    fn take_circuit(&self, circuit: &Circuit, at: Timestamp) {
+        self.queue.push_circuit(circuit.clone(), at);
+    }
+
+    fn has_room(&self) -> bool {
+        self.queue.has_room()
+    }
+}

@@ -1,0 +1,125 @@
+//! What waits to be recorded: bounded, in order, with each service at most once in a batch.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mainstay_base::Timestamp;
+use tokio::sync::Notify;
+
+use super::health::RecorderHealth;
+use crate::roster::Circuit;
+use crate::sink::PollResult;
+
+/// A batch holds no more results than this.
+pub(super) const BATCH: usize = 512;
+/// How long the first result of a batch waits for others.
+pub(super) const WINDOW: Duration = Duration::from_millis(50);
+/// No poll begins while as many results wait. What is in the air then still finds room.
+pub(super) const MOST_WAITING: usize = 16_384;
+
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    inner: Mutex<Inner>,
+    pub(super) wake: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    results: VecDeque<PollResult>,
+    circuits: Vec<(Circuit, Timestamp)>,
+    /// Somebody waits for a result: the window is cut short.
+    urgent: bool,
+    failing_since: Option<Timestamp>,
+}
+
+/// What is recorded together.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    pub(super) results: Vec<PollResult>,
+    pub(super) circuits: Vec<(Circuit, Timestamp)>,
+}
+
+/// Whether it is time to record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fill {
+    Empty,
+    Some,
+    Full,
+}
+
+impl Queue {
+    pub(super) fn push(&self, result: PollResult) {
+        let mut inner = self.lock();
+        inner.urgent |= result.recorded.is_some();
+        inner.results.push_back(result);
+        let rings = inner.results.len() == 1 || inner.fill() == Fill::Full;
+        drop(inner);
+        if rings {
+            self.wake.notify_one();
+        }
+    }
+
+    pub(super) fn push_circuit(&self, circuit: Circuit, at: Timestamp) {
+        self.lock().circuits.push((circuit, at));
+        self.wake.notify_one();
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.lock().results.len() < MOST_WAITING
+    }
+
+    pub(super) fn fill(&self) -> Fill {
+        self.lock().fill()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lock().results.len()
+    }
+
+    /// Takes the next batch: the oldest results, but of each service only the first.
+    pub(super) fn take(&self) -> Taken {
+        let mut inner = self.lock();
+        let mut services = HashSet::with_capacity(BATCH);
+        let (mut results, mut later) =
+            (Vec::with_capacity(BATCH.min(inner.results.len())), Vec::new());
+        while results.len() < BATCH {
+            let Some(result) = inner.results.pop_front() else { break };
+            if services.insert(result.watch.number) {
+                results.push(result);
+            } else {
+                later.push(result);
+            }
+        }
+        for result in later.into_iter().rev() {
+            inner.results.push_front(result);
+        }
+        inner.urgent = inner.results.iter().any(|result| result.recorded.is_some());
+        Taken { results, circuits: std::mem::take(&mut inner.circuits) }
+    }
+
+    pub(super) fn set_failing(&self, since: Option<Timestamp>) {
+        let mut inner = self.lock();
+        inner.failing_since = since.map(|now| inner.failing_since.unwrap_or(now));
+    }
+
+    pub(super) fn health(&self) -> RecorderHealth {
+        let inner = self.lock();
+        RecorderHealth { waiting: inner.results.len(), failing_since: inner.failing_since }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Nothing in here panics half-way.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn fill(&self) -> Fill {
+        match self.results.len() {
+            0 if self.circuits.is_empty() => Fill::Empty,
+            waiting if self.urgent || waiting >= BATCH => Fill::Full,
+            _ => Fill::Some,
+        }
+    }
+}
