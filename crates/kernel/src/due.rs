@@ -97,6 +97,22 @@ impl<K: Clone + Eq + Hash> DueSchedule<K> {
         self.heap.first().map(|entry| entry.due)
     }
 
+    /// How many keys are due at `now`, in time that grows with just those.
+    #[must_use]
+    pub fn count_due(&self, now: Moment) -> usize {
+        let mut count = 0_usize;
+        let mut places = vec![0_usize];
+        while let Some(place) = places.pop() {
+            // What stands below an entry is due no earlier.
+            if self.heap.get(place).is_some_and(|entry| entry.due <= now) {
+                count = count.saturating_add(1);
+                let below = place.saturating_mul(2);
+                places.extend([below.saturating_add(1), below.saturating_add(2)]);
+            }
+        }
+        count
+    }
+
     /// When `key` is due.
     #[must_use]
     pub fn due_of(&self, key: &K) -> Option<Moment> {
@@ -236,6 +252,16 @@ mod tests {
             [Due { key: "a", due: at(10) }, Due { key: "b", due: at(20) }]
         );
         assert_eq!((schedule.next_due(), schedule.len()), (Some(at(30)), 1));
+    }
+
+    #[test]
+    fn those_that_are_due_are_counted_and_stay() {
+        let schedule = filled(&[("e", 5), ("a", 1), ("d", 4), ("b", 2), ("c", 3), ("f", 6)]);
+        for (now, count) in [(0, 0), (1, 1), (3, 3), (5, 5), (9, 6)] {
+            assert_eq!(schedule.count_due(at(now)), count, "{now}");
+        }
+        assert_eq!(schedule.len(), 6);
+        assert_eq!(DueSchedule::<u8>::default().count_due(at(9)), 0);
     }
 
     #[test]

@@ -1,27 +1,32 @@
 //! The monitor: services polled on time, their answers judged and recorded.
 //!
 //! Data moves one way: [`watch`] is what is known of a service, [`policy`] the numbers that polling
-//! goes by → the [`roster`] says which request to make now, by [`decide`] → [`formats`] read the
+//! goes by → the [`engine`] learns from a [`source`] which services there are, and the [`roster`]
+//! says which request to make now, by [`decide`] → [`observe`] makes it → [`formats`] read the
 //! answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the result:
 //! the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes it
 //! with its events by `record` (all SQL).
 
 mod announce;
 pub mod decide;
+pub mod engine;
 pub mod failure;
 pub mod formats;
 mod judge;
 mod known;
 pub mod names;
+pub mod observe;
 pub mod policy;
 mod record;
 pub mod recorder;
 pub mod report;
 pub mod roster;
 pub mod sink;
+pub mod source;
 pub mod status;
 pub mod watch;
 
+pub use engine::{Engine, EngineParts};
 pub use failure::{FailureKind, PollFailure};
 pub use formats::{BadBody, Format, FormatError, Mapping};
 pub use policy::{PolicyError, PollPolicy};

@@ -44,6 +44,7 @@ impl Roster {
         self.schedule.remove(&number);
         let entry = self.entries.remove(&number)?;
         self.pace.remove(entry.watch.interval);
+        self.circuits.leave(entry.circuit);
         Some(entry.watch)
     }
 
@@ -73,6 +74,7 @@ impl Roster {
             watch,
         };
         self.pace.add(entry.watch.interval);
+        self.circuits.enter(entry.circuit);
         self.entries.insert(number, entry);
         self.look_at(number, due);
         Edited::Started
@@ -84,7 +86,7 @@ impl Roster {
         self.release_place(number);
         let Some(entry) = self.entries.get_mut(&number) else { return Edited::Unchanged };
         let before = std::mem::replace(&mut entry.watch, watch);
-        let after = &entry.watch;
+        let after = Arc::clone(&entry.watch);
         self.pace.remove(before.interval);
         self.pace.add(after.interval);
         let moved = before.endpoint != after.endpoint;
@@ -92,7 +94,8 @@ impl Roster {
         let reads_otherwise = before.format != after.format;
         if moved {
             entry.breaker.reset();
-            entry.circuit = State::Closed;
+            // The edit has told it.
+            entry.told(&mut self.circuits);
             entry.backoff.reset();
         }
         if moved || reads_otherwise {

@@ -153,7 +153,7 @@ impl Roster {
         let entry = self.entries.get_mut(&number)?;
         entry.last_polled = Some(now);
         entry.flying = Some(flying);
-        entry.told()
+        entry.told(&mut self.circuits)
     }
 
     fn refuse(&mut self, number: ServiceNumber) {

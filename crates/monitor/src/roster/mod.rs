@@ -52,6 +52,18 @@ pub struct Roster {
     /// The slot of each request in the air.
     airborne: HashMap<Generation, Slot>,
     attempts: u64,
+    circuits: Circuits,
+}
+
+/// How many breakers have each state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Circuits {
+    /// They let everything through.
+    pub closed: usize,
+    /// They refuse everything.
+    pub open: usize,
+    /// Their probe is in the air.
+    pub half_open: usize,
 }
 
 /// A request to make: whoever waits for it is told by [`Roster::land`].
@@ -132,6 +144,7 @@ impl Roster {
             flights: Flights::new(flight_limits()),
             airborne: HashMap::new(),
             attempts: 0,
+            circuits: Circuits::default(),
         }
     }
 
@@ -212,7 +225,7 @@ impl Roster {
             breaker: entry.breaker.export(),
             backoff: entry.backoff.attempt(),
             due_in,
-            circuit: entry.told(),
+            circuit: entry.told(&mut self.circuits),
             manual: flying.manual,
         };
         let due = entry.due;
@@ -238,13 +251,16 @@ impl Roster {
         self.airborne.len()
     }
 
-    /// How many breakers are open and how many are half-open.
+    /// How many services are due at `now` and have not begun.
     #[must_use]
-    pub fn circuits(&self, now: Moment) -> (usize, usize) {
-        self.hands.set(now);
-        let count =
-            |state| self.entries.values().filter(|one| one.breaker.state() == state).count();
-        (count(State::Open), count(State::HalfOpen))
+    pub fn backlog(&self, now: Moment) -> usize {
+        self.schedule.count_due(now)
+    }
+
+    /// How many breakers have each state, as it was told last.
+    #[must_use]
+    pub fn circuits(&self) -> Circuits {
+        self.circuits
     }
 
     /// The definition of a service, as it is polled by.
@@ -310,13 +326,35 @@ fn flight_limits() -> FlightLimits {
 
 impl Entry {
     /// What has become of its breaker since this was last asked.
-    fn told(&mut self) -> Option<Circuit> {
+    fn told(&mut self, circuits: &mut Circuits) -> Option<Circuit> {
         let to = self.breaker.state();
         let from = std::mem::replace(&mut self.circuit, to);
+        circuits.leave(from);
+        circuits.enter(to);
         (from != to).then(|| Circuit { watch: Arc::clone(&self.watch), from, to })
     }
 
     fn is_kept_for(&self) -> bool {
         self.refused == Refused::Again
+    }
+}
+
+impl Circuits {
+    fn enter(&mut self, state: State) {
+        let count = self.count(state);
+        *count = count.saturating_add(1);
+    }
+
+    fn leave(&mut self, state: State) {
+        let count = self.count(state);
+        *count = count.saturating_sub(1);
+    }
+
+    fn count(&mut self, state: State) -> &mut usize {
+        match state {
+            State::Closed => &mut self.closed,
+            State::Open => &mut self.open,
+            State::HalfOpen => &mut self.half_open,
+        }
     }
 }

@@ -1,0 +1,99 @@
+//! One request, from its take-off to everybody who waits for it.
+
+use std::sync::Arc;
+
+use mainstay_base::{Moment, Timestamp};
+
+use super::Shared;
+use super::manual::Landed;
+use crate::failure::{FailureKind, PollFailure};
+use crate::observe::Observation;
+use crate::report::Report;
+use crate::roster::{Aboard, Outcome, Takeoff};
+use crate::sink::PollResult;
+
+/// Makes the request and settles everybody aboard. Whoever ends it before lands it all the same.
+pub(super) async fn fly(shared: Arc<Shared>, takeoff: Takeoff) {
+    let landing = Landing { shared: &shared, takeoff: Some(takeoff) };
+    let Some(takeoff) = &landing.takeoff else { return };
+    let observation = tokio::select! {
+        observation = shared.parts.observe.observe(&takeoff.endpoint) => observation,
+        () = shared.stop.cancelled() => return,
+    };
+    landing.land(&observation);
+}
+
+/// Lands a request, whatever becomes of its task.
+struct Landing<'a> {
+    shared: &'a Shared,
+    takeoff: Option<Takeoff>,
+}
+
+impl Landing<'_> {
+    fn land(mut self, observation: &Observation) {
+        let Some(takeoff) = self.takeoff.take() else { return };
+        let shared = self.shared;
+        let (now, at) = (shared.moment(), shared.parts.clock.now());
+        for aboard in shared.aboard(&takeoff) {
+            shared.settle(aboard, observation, now, at);
+        }
+        shared.wake_for(shared.next_beat(now));
+    }
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        let Some(takeoff) = self.takeoff.take() else { return };
+        let now = self.shared.moment();
+        for aboard in self.shared.aboard(&takeoff) {
+            let number = aboard.watch.number;
+            self.shared.roster().settle(number, aboard.attempt, Outcome::GivenUp, now);
+            self.shared.state().waiting.remove(&aboard.attempt);
+        }
+    }
+}
+
+impl Shared {
+    fn aboard(&self, takeoff: &Takeoff) -> Vec<Aboard> {
+        let mut dropped = 0;
+        let aboard = self.roster().land(takeoff, &mut dropped);
+        self.meters.dropped(dropped);
+        aboard
+    }
+
+    /// Reads the answer as the service reads it, plans its next poll and hands the result on.
+    fn settle(&self, aboard: Aboard, observation: &Observation, now: Moment, at: Timestamp) {
+        let Aboard { watch, attempt } = aboard;
+        let outcome = match &observation.answer {
+            Ok(body) => watch.format.read(body, at).map_err(|bad| bad_body(&bad)),
+            Err(failure) => Err(failure.clone()),
+        };
+        let ending = if outcome.is_ok() { Outcome::Success } else { Outcome::Failure };
+        let settlement = self.roster().settle(watch.number, attempt, ending, now);
+        let waiting = self.state().waiting.remove(&attempt);
+        let Some(settlement) = settlement else { return self.meters.dropped(1) };
+        self.meters.polled(&outcome, observation.latency);
+        let recorded = waiting.and_then(|waiting| tell(waiting, observation, &outcome));
+        let latency = observation.latency;
+        self.parts.sink.take(PollResult { watch, at, latency, outcome, settlement, recorded });
+    }
+}
+
+/// Tells an operator how the poll ended, and gives them a way to learn what was recorded.
+fn tell(
+    waiting: tokio::sync::oneshot::Sender<Landed>,
+    observation: &Observation,
+    outcome: &Result<Report, PollFailure>,
+) -> Option<tokio::sync::oneshot::Sender<crate::sink::Recorded>> {
+    let (sender, recorded) = tokio::sync::oneshot::channel();
+    let (warnings, failure) = match outcome {
+        Ok(report) => (report.warnings.iter().map(ToString::to_string).collect(), None),
+        Err(failure) => (Vec::new(), Some(failure.clone())),
+    };
+    let landed = Landed { latency: observation.latency, warnings, failure, recorded };
+    waiting.send(landed).ok().map(|()| sender)
+}
+
+fn bad_body(bad: &crate::formats::BadBody) -> PollFailure {
+    PollFailure { kind: FailureKind::BadBody, message: bad.to_string() }
+}

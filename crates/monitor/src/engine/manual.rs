@@ -1,0 +1,93 @@
+//! The poll that an operator asks for.
+
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::Engine;
+use crate::failure::PollFailure;
+use crate::roster::NotNow;
+use crate::sink::{PollSummary, Recorded};
+use crate::watch::ServiceNumber;
+
+/// How long an operator waits for the database, when the poll itself has ended.
+const RECORDING: Duration = Duration::from_secs(10);
+
+/// What an operator's poll brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PollAnswer {
+    /// How long the request took.
+    pub latency: Duration,
+    /// Why it failed, if it did.
+    pub failure: Option<PollFailure>,
+    /// What in the answer could not be read.
+    pub warnings: Vec<String>,
+    /// What it changed.
+    pub summary: PollSummary,
+}
+
+/// Why an operator's poll has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PollNowError {
+    /// It did not begin.
+    #[error(transparent)]
+    NotNow(#[from] NotNow),
+    /// The service was edited or removed while it was polled.
+    #[error("the service was edited or removed while it was polled; look at it again")]
+    Stale,
+    /// The result is there and could not be written yet.
+    #[error(
+        "the service was polled, and the result can't be recorded now; it is kept and tried again"
+    )]
+    NotRecorded,
+    /// Mainstay is stopping.
+    #[error("Mainstay is stopping; ask again when it is back")]
+    Stopping,
+}
+
+/// A poll that an operator asked for has landed.
+#[derive(Debug)]
+pub(super) struct Landed {
+    pub(super) latency: Duration,
+    pub(super) warnings: Vec<String>,
+    pub(super) failure: Option<PollFailure>,
+    pub(super) recorded: oneshot::Receiver<Recorded>,
+}
+
+impl Engine {
+    /// Polls a service now and waits until the result is recorded.
+    ///
+    /// # Errors
+    /// [`PollNowError`] says what stands in the way.
+    pub async fn poll_now(&self, number: ServiceNumber) -> Result<PollAnswer, PollNowError> {
+        let landing = self.start_now(number)?;
+        let landed = landing.await.map_err(|_| self.gone())?;
+        let recorded = tokio::time::timeout(RECORDING, landed.recorded).await;
+        let summary = match recorded {
+            Ok(Ok(Recorded::Written(summary))) => summary,
+            Ok(Ok(Recorded::Stale)) => return Err(PollNowError::Stale),
+            Ok(Ok(Recorded::Refused)) | Err(_) => return Err(PollNowError::NotRecorded),
+            Ok(Err(_)) => return Err(self.gone()),
+        };
+        let Landed { latency, warnings, failure, .. } = landed;
+        Ok(PollAnswer { latency, failure, warnings, summary })
+    }
+
+    fn start_now(&self, number: ServiceNumber) -> Result<oneshot::Receiver<Landed>, NotNow> {
+        let shared = &self.shared;
+        let now = shared.moment();
+        let (sender, receiver) = oneshot::channel();
+        let mut roster = shared.roster();
+        let (attempt, begun) = roster.poll_now(number, now)?;
+        // Before anybody can land it.
+        shared.state().waiting.insert(attempt, sender);
+        drop(roster);
+        shared.begin(begun);
+        Ok(receiver)
+    }
+
+    /// Why nobody answers any more.
+    fn gone(&self) -> PollNowError {
+        if self.shared.stop.is_cancelled() { PollNowError::Stopping } else { PollNowError::Stale }
+    }
+}

@@ -1,0 +1,202 @@
+//! The loop: asks the roster what to start, makes the requests, and hands the results on.
+//!
+//! Three things run: the beat starts what is due, each request lands in a task of its own, and the
+//! sync learns of edits. None of them waits for another: a slow endpoint delays nobody.
+
+mod beat;
+mod flight;
+mod manual;
+mod measure;
+mod sync;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mainstay_base::{Clock, Moment, Rng, Timestamp};
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::manual::Landed;
+pub use self::manual::{PollAnswer, PollNowError};
+use self::measure::Meters;
+pub use self::measure::{METRIC_BUCKETS, describe_metrics};
+use crate::observe::Observe;
+use crate::policy::PollPolicy;
+use crate::roster::{Attempt, Roster, Schedule};
+use crate::sink::Sink;
+use crate::source::Source;
+use crate::watch::ServiceNumber;
+
+/// Polls services until it is stopped. A clone is the same engine.
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+/// What the engine works with.
+pub struct EngineParts {
+    /// The numbers that polling goes by.
+    pub policy: PollPolicy,
+    /// Which services there are.
+    pub source: Arc<dyn Source>,
+    /// Makes the requests.
+    pub observe: Arc<dyn Observe>,
+    /// Takes the results.
+    pub sink: Arc<dyn Sink>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance, for backoff with jitter.
+    pub rng: Arc<dyn Rng>,
+}
+
+struct Shared {
+    parts: EngineParts,
+    roster: Mutex<Roster>,
+    state: Mutex<State>,
+    /// Something is due earlier than the beat thinks.
+    wake: Notify,
+    /// An edit was made: sync at once.
+    edited: Notify,
+    meters: Meters,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+#[derive(Default)]
+struct State {
+    /// Until when the beat sleeps.
+    asleep_until: Option<Moment>,
+    /// When the beat last came round.
+    beat_at: Option<Moment>,
+    /// When the source was last read to its end.
+    synced_at: Option<Moment>,
+    /// Who waits for a poll that an operator asked for.
+    waiting: HashMap<Attempt, oneshot::Sender<Landed>>,
+}
+
+/// What an operator sees of a service's plan, on the wall clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// The plan.
+    pub schedule: Schedule,
+    /// When it is due.
+    pub due_at: Timestamp,
+    /// When the breaker lets the next poll through, if it refuses now.
+    pub retry_at: Option<Timestamp>,
+    /// Since when a poll is under way.
+    pub in_flight_since: Option<Timestamp>,
+}
+
+/// Whether the loop turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pulse {
+    /// How long ago the beat last came round.
+    pub beat: Option<Duration>,
+    /// How long ago the list of services was last read.
+    pub sync: Option<Duration>,
+    /// How long either may take.
+    pub limit: Duration,
+}
+
+impl Engine {
+    /// Starts polling. It ends with `stop`; what is in the air then is given up.
+    #[must_use]
+    pub fn start(parts: EngineParts, tasks: &TaskTracker, stop: CancellationToken) -> Self {
+        let roster = Roster::new(parts.policy, Arc::clone(&parts.rng));
+        let shared = Arc::new(Shared {
+            roster: Mutex::new(roster),
+            state: Mutex::default(),
+            wake: Notify::new(),
+            edited: Notify::new(),
+            meters: Meters::new(),
+            tasks: tasks.clone(),
+            stop,
+            parts,
+        });
+        tasks.spawn(beat::run(Arc::clone(&shared)));
+        tasks.spawn(sync::run(Arc::clone(&shared)));
+        Self { shared }
+    }
+
+    /// An edit was committed: it takes effect now, not at the next tick.
+    pub fn refresh(&self) {
+        self.shared.edited.notify_one();
+    }
+
+    /// What stands between a service and its next poll; `None` when it is not polled here.
+    #[must_use]
+    pub fn plan(&self, number: ServiceNumber) -> Option<Plan> {
+        let (now, wall) = (self.shared.moment(), self.shared.parts.clock.now());
+        let schedule = self.shared.roster().schedule_of(number, now)?;
+        let on_wall = |moment: Moment| {
+            let behind = now.since(moment);
+            let behind = i64::try_from(behind.as_millis()).unwrap_or(i64::MAX);
+            Timestamp::from_millis(wall.plus(moment.since(now)).as_millis().saturating_sub(behind))
+        };
+        Some(Plan {
+            schedule,
+            due_at: on_wall(schedule.due),
+            retry_at: schedule.retry_at.map(on_wall),
+            in_flight_since: schedule.in_flight_since.map(on_wall),
+        })
+    }
+
+    /// Whether the loop turns.
+    #[must_use]
+    pub fn pulse(&self) -> Pulse {
+        let now = self.shared.moment();
+        let state = self.shared.state();
+        let ago = |at: Option<Moment>| at.map(|at| now.since(at));
+        let limit = self.shared.parts.policy.cycle().saturating_mul(PULSE_CYCLES) + PULSE_GRACE;
+        Pulse { beat: ago(state.beat_at), sync: ago(state.synced_at), limit }
+    }
+}
+
+/// How many rounds may pass without the loop turning.
+const PULSE_CYCLES: u32 = 3;
+const PULSE_GRACE: Duration = Duration::from_secs(5);
+
+impl Pulse {
+    /// Whether either stands still.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        [self.beat, self.sync].into_iter().any(|ago| ago.is_none_or(|ago| ago > self.limit))
+    }
+}
+
+impl Shared {
+    fn moment(&self) -> Moment {
+        self.parts.clock.moment()
+    }
+
+    fn roster(&self) -> MutexGuard<'_, Roster> {
+        // The roster keeps its rules in every call: one that panicked left it whole.
+        self.roster.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes the beat if `next` comes before what it waits for.
+    fn wake_for(&self, next: Option<Moment>) {
+        let asleep_until = self.state().asleep_until;
+        if next.is_some_and(|next| asleep_until.is_none_or(|until| next < until)) {
+            self.wake.notify_one();
+        }
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Engine {{ roster: {:?} }}", self.shared.roster())
+    }
+}
+
+impl std::fmt::Debug for EngineParts {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("EngineParts").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
