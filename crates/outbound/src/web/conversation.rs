@@ -145,7 +145,7 @@ pub(crate) fn answer_error(error: &hyper::Error) -> FetchError {
     }
     if error.is_parse_too_large() {
         let message = format!(
-            "the head of the answer is longer than {MAX_HEAD} bytes or {MAX_ANSWER_HEADERS} headers; let the endpoint send less"
+            "the head of the answer is longer than {MAX_HEAD} bytes or {MAX_ANSWER_HEADERS} headers, or announces a body beyond all bounds; let the endpoint send less"
         );
         return FetchError::new(FetchErrorKind::TooLarge, message);
     }

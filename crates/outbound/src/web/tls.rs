@@ -101,7 +101,9 @@ fn certificate(why: &CertificateError) -> &'static str {
             "the server's certificate was issued by nobody that Mainstay trusts; add the issuer to outbound.ca_file"
         }
         C::Revoked => "the server's certificate was revoked; renew it",
-        C::BadSignature => "the signature of the server's certificate is wrong; renew it",
+        C::BadSignature => {
+            "the server's certificate is not signed by the issuer that it names; renew it, or check outbound.ca_file"
+        }
         C::InvalidPurpose | C::InvalidPurposeContext { .. } => {
             "the server's certificate is not meant for servers; issue one that is"
         }
