@@ -2,11 +2,12 @@
 //!
 //! Data moves one way: [`watch`] is what is known of a service, [`policy`] the numbers that polling
 //! goes by → the [`roster`] says which request to make now, by [`decide`] → [`report`] is what an
-//! answer says, [`failure`] why there is none.
+//! answer says, [`failure`] why there is none. [`latency`] keeps how long dependencies took.
 
 pub mod decide;
 pub mod failure;
 pub mod formats;
+pub mod latency;
 pub mod policy;
 pub mod report;
 pub mod roster;
