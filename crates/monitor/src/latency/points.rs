@@ -1,7 +1,8 @@
 //! The latencies that one poll has brought, in a few bytes for each.
 //!
-//! Points stand by slot. Each is the distance to the slot before it and the latency, whose lowest bit
-//! tells whether it counts whole milliseconds, as most services do, or microseconds.
+//! Points stand by slot, and each is one number most of the time: the latency with two bits below it.
+//! The lowest tells whether it counts whole milliseconds, as most services do, or microseconds; the
+//! other, whether slots were left out before it, whose count then follows.
 
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ pub struct Damaged;
 
 const MICROS_PER_MILLI: u64 = 1_000;
 const MAX_MICROS: u64 = 86_400_000_000;
+const IS_MILLIS: u64 = 1;
+const HAS_GAP: u64 = 2;
+const FLAG_BITS: u32 = 2;
 
 /// Packs the latency of each slot. A latency of zero is no point; of two for one slot the first counts.
 #[must_use]
@@ -36,8 +40,11 @@ pub fn pack(points: &[(u32, Duration)]) -> Vec<u8> {
     let mut next = 0_u64;
     for (slot, latency) in sorted {
         let slot = u64::from(slot);
-        varint::put(&mut packed, slot.saturating_sub(next));
-        varint::put(&mut packed, told(latency));
+        let gap = slot.saturating_sub(next);
+        varint::put(&mut packed, told(latency) | if gap > 0 { HAS_GAP } else { 0 });
+        if gap > 0 {
+            varint::put(&mut packed, gap);
+        }
         next = slot.saturating_add(1);
     }
     packed
@@ -82,11 +89,11 @@ impl Iterator for Points<'_> {
 impl Points<'_> {
     fn take(&mut self) -> Result<(u32, u64), Damaged> {
         self.left = self.left.checked_sub(1).ok_or(Damaged)?;
-        let gap = varint::take(&mut self.rest)?;
+        let told = varint::take(&mut self.rest)?;
+        let gap = if told & HAS_GAP == 0 { 0 } else { varint::take(&mut self.rest)? };
         let slot = self.next.checked_add(gap).ok_or(Damaged)?;
         self.next = slot.saturating_add(1);
-        let slot = u32::try_from(slot).map_err(|_| Damaged)?;
-        Ok((slot, heard(varint::take(&mut self.rest)?)?))
+        Ok((u32::try_from(slot).map_err(|_| Damaged)?, heard(told)?))
     }
 }
 
@@ -98,15 +105,15 @@ fn micros(latency: Duration) -> u64 {
 
 fn told(latency: u64) -> u64 {
     if latency.is_multiple_of(MICROS_PER_MILLI) {
-        (latency / MICROS_PER_MILLI) << 1 | 1
+        (latency / MICROS_PER_MILLI) << FLAG_BITS | IS_MILLIS
     } else {
-        latency << 1
+        latency << FLAG_BITS
     }
 }
 
 fn heard(told: u64) -> Result<u64, Damaged> {
-    let unit = if told & 1 == 1 { MICROS_PER_MILLI } else { 1 };
-    let latency = (told >> 1).checked_mul(unit).ok_or(Damaged)?;
+    let unit = if told & IS_MILLIS == 0 { 1 } else { MICROS_PER_MILLI };
+    let latency = (told >> FLAG_BITS).checked_mul(unit).ok_or(Damaged)?;
     if latency == 0 || latency > MAX_MICROS { Err(Damaged) } else { Ok(latency) }
 }
 
@@ -123,8 +130,10 @@ mod tests {
     fn a_point_takes_up_to_four_bytes() {
         let whole: Vec<_> = (0..8).map(|slot| (slot, ms(40 + u64::from(slot)))).collect();
         assert_eq!(pack(&whole).len(), 8 * 2);
-        let fine: Vec<_> = (0..8).map(|slot| (slot, Duration::from_micros(999_999))).collect();
-        assert_eq!(pack(&fine).len(), 8 * 4);
+        let fine: Vec<_> = (0..8).map(|slot| (slot, Duration::from_micros(523_999))).collect();
+        assert_eq!(pack(&fine).len(), 8 * 3);
+        let slow: Vec<_> = (0..8).map(|slot| (slot, Duration::from_micros(9_999_999))).collect();
+        assert_eq!(pack(&slow).len(), 8 * 4);
     }
 
     #[test]
@@ -147,18 +156,18 @@ mod tests {
         assert_eq!(unpack(&packed), Ok(vec![(0, MAX_LATENCY)]));
         let many: Vec<_> = (0..=u32::try_from(MAX_POINTS).unwrap()).map(|n| (n, ms(1))).collect();
         assert_eq!(unpack(&pack(&many)).unwrap().len(), MAX_POINTS);
-        let above = [0, 3].repeat(MAX_POINTS + 1);
+        let above = vec![5; MAX_POINTS + 1];
+        assert_eq!(unpack(above.split_last().unwrap().1).unwrap().len(), MAX_POINTS);
         assert_eq!(unpack(&above), Err(Damaged));
     }
 
     #[test]
     fn what_is_no_point_is_damaged() {
-        let mut long = vec![0];
-        varint::put(&mut long, (MAX_MICROS + 1) << 1);
-        let mut far = vec![];
+        let mut long = vec![];
+        varint::put(&mut long, (MAX_MICROS + 1) << FLAG_BITS);
+        let mut far = vec![7];
         varint::put(&mut far, u64::from(u32::MAX) + 1);
-        far.push(3);
-        for bytes in [&[0][..], &[0, 0], &[0, 1], &[0, 0x80], &long, &far] {
+        for bytes in [&[0][..], &[1], &[7], &[0x80], &[5, 2], &long, &far] {
             assert_eq!(unpack(bytes), Err(Damaged), "{bytes:?}");
         }
     }
