@@ -5,7 +5,7 @@
 //! says which request to make now, by [`decide`] → [`observe`] makes it → [`formats`] read the
 //! answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the result:
 //! the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes it
-//! with its events by `record` (all SQL).
+//! with its events by `record` (all SQL). [`latency`] keeps how long dependencies took.
 
 mod announce;
 pub mod decide;
@@ -14,6 +14,7 @@ pub mod failure;
 pub mod formats;
 mod judge;
 mod known;
+pub mod latency;
 pub mod names;
 pub mod observe;
 pub mod policy;

@@ -1,0 +1,3 @@
+//! Everything the latency history reads and writes.
+
+pub(crate) mod points;
