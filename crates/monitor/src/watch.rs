@@ -1,12 +1,14 @@
 //! What the engine knows of a service: where to ask, how often, and how to read the answer.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mainstay_base::{Id, Secret};
 use mainstay_kernel::HostKey;
+use mainstay_outbound::web::WebRequest;
 
+use crate::failure::PollFailure;
 use crate::formats::Format;
 
 /// The number of a service: short, and never given twice.
@@ -46,9 +48,30 @@ pub struct Endpoint {
     /// How long the whole request may take. Who joins a request in the air waits as long as its
     /// leader does: it is not part of what makes two endpoints equal.
     pub timeout: Duration,
+    /// The request, prepared when it is first made.
+    prepared: OnceLock<Result<WebRequest, PollFailure>>,
 }
 
 impl Endpoint {
+    /// Where to ask, with what, and for how long.
+    #[must_use]
+    pub const fn new(
+        host: HostKey,
+        url: String,
+        headers: Vec<(String, Secret<String>)>,
+        timeout: Duration,
+    ) -> Self {
+        Self { host, url, headers, timeout, prepared: OnceLock::new() }
+    }
+
+    /// The request as `prepare` makes it, once.
+    pub(crate) fn request(
+        &self,
+        prepare: impl FnOnce(&Self) -> Result<WebRequest, PollFailure>,
+    ) -> Result<&WebRequest, &PollFailure> {
+        self.prepared.get_or_init(|| prepare(self)).as_ref()
+    }
+
     /// A number that is the same for equal endpoints, wherever and whenever it is taken.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {

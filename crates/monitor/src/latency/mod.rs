@@ -6,6 +6,7 @@ pub mod points;
 mod record;
 mod varint;
 
+pub use points::{pack, unpack};
 pub use record::points::{PointsRow, insert, latest};
 
 /// A day in milliseconds.

@@ -10,6 +10,7 @@ use super::measure;
 use crate::announce::{circuit_event, events_of};
 use crate::judge::{Ruling, judge};
 use crate::known::Known;
+use crate::latency;
 use crate::record::dependencies::Ruled;
 use crate::record::states::{NotTaken, StateRow, update, why_not_taken};
 use crate::record::{circuits, dependencies, histories, load};
@@ -206,6 +207,8 @@ impl<'a> Writing<'a> {
             .collect();
         dependencies::write(tx, &mut ruled).await?;
         histories::write(tx, &ruled).await?;
+        let points: Vec<_> = ruled.iter().filter_map(points_of).collect();
+        latency::insert(tx, &points).await?;
         Ok(())
     }
 
@@ -240,6 +243,15 @@ impl<'a> Writing<'a> {
     fn number(&self, index: usize) -> Option<ServiceNumber> {
         self.results.get(index).map(|result| result.watch.number)
     }
+}
+
+fn points_of(ruled: &Ruled<'_>) -> Option<latency::PointsRow> {
+    let Ruling { at, points, .. } = &*ruled.ruling;
+    (!points.is_empty()).then(|| latency::PointsRow {
+        service_no: ServiceNumber(ruled.service_no),
+        at: *at,
+        points: latency::pack(points),
+    })
 }
 
 fn measure_rows(ruling: &Ruling) {

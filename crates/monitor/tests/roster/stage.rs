@@ -141,15 +141,11 @@ impl Stage {
 
 pub(crate) fn endpoint(url: &str, headers: &[(&str, &str)]) -> Endpoint {
     let host = url.split('/').nth(2).unwrap();
-    Endpoint {
-        host: host.parse().unwrap(),
-        url: url.to_owned(),
-        headers: headers
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned())))
-            .collect(),
-        timeout: Duration::from_secs(10),
-    }
+    let headers = headers
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned())))
+        .collect();
+    Endpoint::new(host.parse().unwrap(), url.to_owned(), headers, Duration::from_secs(10))
 }
 
 pub(crate) fn urls(takeoffs: &[Takeoff]) -> Vec<&str> {

@@ -1,4 +1,6 @@
-//! Looks at the world: makes the request of an endpoint.
+//! Looks at the world: makes the request of an endpoint, over the [`web`] or as a test says.
+
+pub mod web;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,6 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+pub use self::web::WebObserver;
 use crate::failure::PollFailure;
 use crate::watch::Endpoint;
 
