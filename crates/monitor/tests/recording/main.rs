@@ -1,0 +1,9 @@
+//! What results leave behind, on both databases.
+#![cfg(test)]
+
+mod batches;
+mod errors;
+mod failures;
+mod house;
+mod reports;
+mod trouble;
