@@ -98,6 +98,19 @@ async fn a_listed_host_may_lead_inside() {
 }
 
 #[tokio::test]
+async fn a_name_is_asked_for_as_it_was_given() {
+    let server = Server::well().await;
+    let (web, names) = closed(&[&["127.0.0.1"]], &["db.internal"]);
+    for host in ["DB.internal", "db.internal."] {
+        let url = format!("http://{host}:{}/", server.port);
+        assert_eq!(fetch(&web, get(&url)).await.unwrap().body, "well");
+    }
+    assert_eq!(names.asked(), ["db.internal", "db.internal."]);
+    let host = format!("host: db.internal:{}\r\n", server.port);
+    assert!(server.heads().iter().all(|head| head.contains(&host)));
+}
+
+#[tokio::test]
 async fn an_ipv6_literal_works() {
     let listener = tokio::net::TcpListener::bind("[::1]:0").await;
     // A host without IPv6 has nothing to test here.
