@@ -31,6 +31,18 @@ async fn a_name_that_leads_inside_is_blocked() {
 }
 
 #[tokio::test]
+async fn an_address_can_be_checked_without_a_call() {
+    let server = Server::well().await;
+    let url = format!("http://db.internal:{}/", server.port);
+    let (web, _) = closed(&[&["127.0.0.1"]], &[]);
+    let refused = web.check(&get(&url).build().unwrap()).await.unwrap_err();
+    assert_eq!(refused.kind().name(), "blocked_address");
+    let (web, _) = closed(&[&["127.0.0.1"]], &["db.internal"]);
+    assert_eq!(web.check(&get(&url).build().unwrap()).await, Ok(()));
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
 async fn one_blocked_address_blocks_the_name() {
     let server = Server::well().await;
     let url = format!("http://both.example:{}/", server.port);
