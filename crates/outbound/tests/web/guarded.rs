@@ -31,6 +31,18 @@ async fn a_name_that_leads_inside_is_blocked() {
 }
 
 #[tokio::test]
+async fn an_address_can_be_checked_without_a_call() {
+    let server = Server::well().await;
+    let url = format!("http://db.internal:{}/", server.port);
+    let (web, _) = closed(&[&["127.0.0.1"]], &[]);
+    let refused = web.check(&get(&url).build().unwrap()).await.unwrap_err();
+    assert_eq!(refused.kind().name(), "blocked_address");
+    let (web, _) = closed(&[&["127.0.0.1"]], &["db.internal"]);
+    assert_eq!(web.check(&get(&url).build().unwrap()).await, Ok(()));
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
 async fn one_blocked_address_blocks_the_name() {
     let server = Server::well().await;
     let url = format!("http://both.example:{}/", server.port);
@@ -95,6 +107,19 @@ async fn a_listed_host_may_lead_inside() {
     assert_eq!(fetch(&web, get(&url)).await.unwrap().body, "well");
     let url = format!("http://internal.example:{}/", server.port);
     assert_eq!(failed(fetch(&web, get(&url)).await).0, "blocked_address");
+}
+
+#[tokio::test]
+async fn a_name_is_asked_for_as_it_was_given() {
+    let server = Server::well().await;
+    let (web, names) = closed(&[&["127.0.0.1"]], &["db.internal"]);
+    for host in ["DB.internal", "db.internal."] {
+        let url = format!("http://{host}:{}/", server.port);
+        assert_eq!(fetch(&web, get(&url)).await.unwrap().body, "well");
+    }
+    assert_eq!(names.asked(), ["db.internal", "db.internal."]);
+    let host = format!("host: db.internal:{}\r\n", server.port);
+    assert!(server.heads().iter().all(|head| head.contains(&host)));
 }
 
 #[tokio::test]

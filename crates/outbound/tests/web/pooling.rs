@@ -1,10 +1,12 @@
 //! How many connections there are, and how they end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_outbound::{Web, WebError, WebOptions};
 use mainstay_testkit::FakeClock;
-use std::sync::Arc;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusRecorder};
+use tokio::sync::Notify;
 
 use crate::server::{Server, ok};
 use crate::{PATIENCE, SHORT, failed, fetch, get, options};
@@ -129,21 +131,57 @@ async fn connections_end_with_the_last_clone() {
     server.open(0).await;
 }
 
+/// How many connections rest, as the metrics tell.
+fn resting(recorder: &PrometheusRecorder) -> Option<String> {
+    let told = recorder.handle().render();
+    let line = told.lines().find(|line| line.contains("connections{state=\"idle\"}"))?;
+    line.split(' ').next_back().map(str::to_owned)
+}
+
+/// Lets the sweeper sweep until so many connections rest.
+async fn sweep_down_to(recorder: &PrometheusRecorder, count: &str) {
+    for _ in 0..1_000 {
+        if resting(recorder).as_deref() == Some(count) {
+            return;
+        }
+        tokio::time::advance(Duration::from_secs(11)).await;
+    }
+    panic!("{:?} connections rest, not {count}", resting(recorder));
+}
+
 /// The runtime's clock is moved only while no call is under way: the one that sweeps goes by it.
 #[tokio::test]
 async fn what_rests_too_long_or_was_ended_is_swept() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let _recording = metrics::set_default_local_recorder(&recorder);
     let clock = Arc::new(FakeClock::new());
     let mut options = options();
     options.clock = Arc::clone(&clock) as _;
     let web = Web::new(&options).unwrap();
-    let (server, leaving) = (Server::well().await, Server::saying_once(ok("well")).await);
-    call_at_once(&web, &server.url("/"), 1).await;
-    call_at_once(&web, &leaving.url("/"), 1).await;
+    let leave = Arc::new(Notify::new());
+    let told = Arc::clone(&leave);
+    let leaving = Server::start(move |mut peer| {
+        let told = Arc::clone(&told);
+        async move {
+            peer.question().await;
+            peer.say(ok("well")).await;
+            told.notified().await;
+        }
+    })
+    .await;
+    let server = Server::well().await;
+    for server in [&server, &leaving] {
+        fetch(&web, get(&server.url("/"))).await.unwrap();
+    }
+    assert_eq!(resting(&recorder).as_deref(), Some("2"));
+    leave.notify_one();
+    leaving.open(0).await;
     tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(11)).await;
+    // By the clock of ages no time has passed: only the one that was ended can go.
+    sweep_down_to(&recorder, "1").await;
     server.open(1).await;
     clock.advance(Duration::from_secs(91));
-    tokio::time::advance(Duration::from_secs(11)).await;
+    sweep_down_to(&recorder, "0").await;
     server.open(0).await;
 }
 

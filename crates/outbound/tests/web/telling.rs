@@ -37,12 +37,12 @@ async fn some_calls() -> Web {
     let web = Web::new(&options()).unwrap();
     let with_secrets = |server: &Server| {
         let url = format!("http://user:hunter2@127.0.0.1:{}/?key=hunter2", server.port);
-        get(&url).header("X-Key", secret()).timeout(SHORT)
+        get(&url).header("X-Key", secret())
     };
     for _ in 0..3 {
         fetch(&web, with_secrets(&well)).await.unwrap();
     }
-    assert_eq!(failed(fetch(&web, with_secrets(&hanging)).await).0, "timeout");
+    assert_eq!(failed(fetch(&web, with_secrets(&hanging).timeout(SHORT)).await).0, "timeout");
     assert_eq!(failed(fetch(&web, with_secrets(&garbled)).await).0, "bad_body");
     assert_eq!(failed(fetch(&web, with_secrets(&moved)).await).0, "redirect_blocked");
     web
