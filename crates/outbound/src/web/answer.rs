@@ -1,0 +1,42 @@
+//! What came back.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::header::HeaderValue;
+
+/// An answer, whatever its status: whether that is a failure, the caller decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebAnswer {
+    /// The status of the last answer, after redirects.
+    pub status: u16,
+    /// The body, unpacked and whole.
+    pub body: Bytes,
+    /// The time from the call to the last byte, redirects and connecting included.
+    pub latency: Duration,
+    content_type: Option<HeaderValue>,
+}
+
+impl WebAnswer {
+    /// An answer without a content type: for those who stand in for the world.
+    #[must_use]
+    pub const fn new(status: u16, body: Bytes, latency: Duration) -> Self {
+        Self { status, body, latency, content_type: None }
+    }
+
+    /// Whether the status is one of success.
+    #[must_use]
+    pub const fn is_success(&self) -> bool {
+        matches!(self.status, 200..=299)
+    }
+
+    /// What the server says that the body is, where that is plain text.
+    #[must_use]
+    pub fn content_type(&self) -> Option<&str> {
+        self.content_type.as_ref().and_then(|value| value.to_str().ok())
+    }
+
+    pub(crate) fn with_content_type(self, content_type: Option<HeaderValue>) -> Self {
+        Self { content_type, ..self }
+    }
+}

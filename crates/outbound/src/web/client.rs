@@ -1,0 +1,188 @@
+//! The whole way of a call, in its time.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::Request;
+use hyper::header::{CONTENT_TYPE, HeaderMap};
+use mainstay_base::Clock;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+use tokio::time::{sleep, timeout};
+
+use super::answer::WebAnswer;
+use super::body::{self, Packing};
+use super::conversation::{Conversation, Trouble};
+use super::dial::Dialer;
+use super::error::{FetchError, WebError};
+use super::measure::Measures;
+use super::options::WebOptions;
+use super::pool::{Link, Pool};
+use super::progress::{Progress, Step};
+use super::redirect::{self, Stop};
+use super::request::{Prepared, WebRequest};
+use super::target::Target;
+
+/// How often the pool is cleared out.
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// Calls others by HTTP. Its clones share their connections; with the last of them all end.
+#[derive(Clone)]
+pub struct Web(Arc<Inner>);
+
+struct Inner {
+    dialer: Dialer,
+    pool: Arc<Pool>,
+    measures: Measures,
+    clock: Arc<dyn Clock>,
+    sweeper: AbortHandle,
+}
+
+/// An answer, redirects included.
+struct Page {
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+    is_redirect: bool,
+}
+
+impl Web {
+    /// Prepares to call. Call it inside of the runtime, after the recorder of metrics is installed.
+    ///
+    /// # Errors
+    /// [`WebError`] when the certificates can't be read or a bound makes no sense.
+    pub fn new(options: &WebOptions) -> Result<Self, WebError> {
+        options.check()?;
+        let runtime = Handle::try_current().map_err(|_| WebError::NoRuntime)?;
+        let pool = Arc::new(Pool::new(options));
+        let dialer = Dialer::new(options)?;
+        let clock = Arc::clone(&options.clock);
+        let sweeper = runtime.spawn(sweep(Arc::downgrade(&pool), Arc::clone(&clock)));
+        let (measures, sweeper) = (Measures::new(), sweeper.abort_handle());
+        Ok(Self(Arc::new(Inner { dialer, pool, measures, clock, sweeper })))
+    }
+
+    /// Asks once, follows redirects and reads the answer to its end, whatever its status. Dropping
+    /// the future ends it all.
+    ///
+    /// # Errors
+    /// [`FetchError`] with its kind and a sentence that a person can act on.
+    pub async fn fetch(&self, request: &WebRequest) -> Result<WebAnswer, FetchError> {
+        let (inner, prepared) = (&*self.0, request.prepared());
+        let started = inner.clock.moment();
+        let progress = Progress::new();
+        let fetched = timeout(prepared.timeout, inner.follow(prepared, &progress)).await;
+        let fetched = fetched.unwrap_or_else(|_| Err(progress.ran_out(prepared.timeout)));
+        let latency = inner.clock.moment().since(started);
+        inner.measures.ended(prepared.purpose, &fetched, latency);
+        fetched.map(|mut page| {
+            let content_type = page.headers.remove(CONTENT_TYPE);
+            WebAnswer::new(page.status, page.body, latency).with_content_type(content_type)
+        })
+    }
+}
+
+impl Inner {
+    async fn follow(&self, prepared: &Prepared, progress: &Progress) -> Result<Page, FetchError> {
+        let page = self.ask(&prepared.target, &prepared.headers, prepared, progress).await?;
+        if !page.is_redirect {
+            return Ok(page);
+        }
+        let mut stop = Stop::after(&prepared.target, true, &page.headers, prepared);
+        for _ in 0..prepared.max_redirects {
+            let here = stop?;
+            let asked = self.ask(&here.target, &here.headers, prepared, progress).await;
+            let page = asked.map_err(FetchError::behind_redirect)?;
+            if !page.is_redirect {
+                return Ok(page);
+            }
+            stop = Stop::after(&here.target, here.is_home(), &page.headers, prepared);
+        }
+        stop.and_then(|_| Err(redirect::too_many(prepared.max_redirects)))
+    }
+
+    /// Asks at one stop, on a connection that was kept if there is one.
+    async fn ask(
+        &self,
+        target: &Target,
+        headers: &HeaderMap,
+        prepared: &Prepared,
+        progress: &Progress,
+    ) -> Result<Page, FetchError> {
+        if let Some(link) = self.pool.take(&target.origin, self.clock.moment()) {
+            // Judged again: what may be asked for at an address depends on the path too.
+            self.dialer.judge(target, link.card.peer)?;
+            progress.reach(Step::Answer);
+            match self.converse(link, target, headers, prepared).await {
+                // It was ended by the other side while it rested.
+                Err(Trouble::Unheard(_)) => {}
+                other => return other.map_err(Trouble::into_error),
+            }
+        }
+        let link = self.dialer.dial(target, &self.pool, &self.measures, progress).await?;
+        progress.reach(Step::Answer);
+        self.converse(link, target, headers, prepared).await.map_err(Trouble::into_error)
+    }
+
+    async fn converse(
+        &self,
+        link: Link,
+        target: &Target,
+        headers: &HeaderMap,
+        prepared: &Prepared,
+    ) -> Result<Page, Trouble> {
+        let Link { stream, card } = link;
+        let mut conversation = Conversation::begin(stream).await?;
+        let answer = match conversation.ask(question(target, headers, prepared)).await {
+            Ok(answer) => answer,
+            Err(error) => return Err(conversation.trouble(&error)),
+        };
+        let (head, incoming) = answer.into_parts();
+        let is_redirect = redirect::is_redirect(head.status, &head.headers);
+        let mut keep = true;
+        let body = if is_redirect {
+            keep = body::skip(&mut conversation, incoming).await;
+            Bytes::new()
+        } else {
+            let packing = Packing::of(&head.headers)?;
+            let read = body::read(&mut conversation, incoming, prepared.max_body).await?;
+            body::unpack(read, packing, prepared.max_body)?
+        };
+        let ended = if keep { conversation.end().await } else { None };
+        if let Some(stream) = ended {
+            self.pool.keep(&target.origin, Link { stream, card }, self.clock.moment());
+        }
+        Ok(Page { status: head.status.as_u16(), headers: head.headers, body, is_redirect })
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.sweeper.abort();
+    }
+}
+
+impl fmt::Debug for Web {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Web").finish_non_exhaustive()
+    }
+}
+
+fn question(target: &Target, headers: &HeaderMap, prepared: &Prepared) -> Request<Empty<Bytes>> {
+    let mut question = Request::new(Empty::new());
+    *question.method_mut() = prepared.method.clone();
+    *question.uri_mut() = target.uri.clone();
+    *question.headers_mut() = headers.clone();
+    question
+}
+
+async fn sweep(pool: std::sync::Weak<Pool>, clock: Arc<dyn Clock>) {
+    loop {
+        sleep(SWEEP_EVERY).await;
+        let Some(pool) = pool.upgrade() else { return };
+        pool.sweep(clock.moment());
+    }
+}
