@@ -183,6 +183,23 @@ proptest! {
         check(&Format::ProactiveDeps, body.as_bytes())?;
     }
 
+    /// One bad item has all of them read one by one instead of in one go.
+    #[test]
+    fn a_bad_item_changes_nothing_about_the_others(items in prop::collection::vec(item(), 0..6)) {
+        let alone = Format::ProactiveDeps.read(Value::from(items.clone()).to_string().as_bytes(), NOW);
+        let joined = Value::from([items, vec![Value::from(7)]].concat()).to_string();
+        let beside = Format::ProactiveDeps.read(joined.as_bytes(), NOW);
+        match alone {
+            Ok(report) if !report.dependencies.is_empty() => {
+                let beside = beside.unwrap();
+                prop_assert_eq!(&beside.dependencies, &report.dependencies);
+                let bad = beside.warnings.iter().find(|one| one.reason == "it is not an object");
+                prop_assert!(bad.is_some());
+            }
+            _ => prop_assert!(beside.is_err()),
+        }
+    }
+
     #[test]
     fn whatever_a_mapping_is_applied_to(format in mapping(), body in body()) {
         check(&format, body.as_bytes())?;

@@ -61,7 +61,10 @@ fn a_healthy_endpoint_is_shown_and_ends_with_0() {
     assert_eq!(lines[1], "orders-db  healthy  0      200   3.2 ms");
     assert_eq!(lines[2], "mail       skipped  0      200   -");
     assert_eq!(lines[3], "");
-    assert!(lines[4].starts_with("2 dependencies: 1 healthy, 1 skipped; answered 200 in "), "{out}");
+    assert!(
+        lines[4].starts_with("2 dependencies: 1 healthy, 1 skipped; answered 200 in "),
+        "{out}"
+    );
     assert_eq!(lines.len(), 5, "{out}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
 }
@@ -96,7 +99,10 @@ fn json_holds_everything() {
     let (code, out, error) = check(&[&url, "--json"]);
     assert_eq!((code, error.as_str()), (Some(1), ""), "{out}");
     let value: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!((&value["success"], &value["error"]["kind"]), (&false.into(), &"http_status".into()));
+    assert_eq!(
+        (&value["success"], &value["error"]["kind"]),
+        (&false.into(), &"http_status".into())
+    );
 }
 
 #[test]
@@ -142,7 +148,10 @@ fn headers_are_sent_along() {
     assert_eq!(code, Some(0), "{out}{error}");
     let head = asked.recv().unwrap().to_lowercase();
     assert!(head.contains("authorization: bearer abc\r\n"), "{head}");
-    assert!(head.contains("x-team: orders\r\n") && head.contains("user-agent: mainstay/"), "{head}");
+    assert!(
+        head.contains("x-team: orders\r\n") && head.contains("user-agent: mainstay/"),
+        "{head}"
+    );
 }
 
 #[test]

@@ -130,7 +130,8 @@ impl Outcome {
     }
 
     fn is_healthy(&self) -> bool {
-        let is_fine = |status| matches!(status, DependencyStatus::Healthy | DependencyStatus::Skipped);
+        let is_fine =
+            |status| matches!(status, DependencyStatus::Healthy | DependencyStatus::Skipped);
         let read = self.read.as_ref();
         read.is_ok_and(|report| report.dependencies.iter().all(|one| is_fine(one.status())))
     }
@@ -152,7 +153,9 @@ impl Check {
     fn format(&self) -> anyhow::Result<Format> {
         let default = if self.schema.is_some() { "schema" } else { Format::default().name() };
         match (self.format.as_deref().unwrap_or(default), &self.schema) {
-            ("schema", None) => anyhow::bail!("--format schema needs --schema FILE with the mapping"),
+            ("schema", None) => {
+                anyhow::bail!("--format schema needs --schema FILE with the mapping")
+            }
             ("schema", Some(file)) => read_mapping(file),
             (name, None) => Ok(Format::parse(name, None)?),
             (name, Some(_)) => {
@@ -168,7 +171,8 @@ impl Check {
         let mut request = WebRequest::get("check", &url).timeout(self.timeout);
         for header in &self.headers {
             let parts = header.expose().split_once(':');
-            let (name, value) = parts.context("--header has no colon; write it as 'Name: value'")?;
+            let (name, value) =
+                parts.context("--header has no colon; write it as 'Name: value'")?;
             request = request.header(name.trim(), Secret::new(value.trim().to_owned()));
         }
         request.build().map_err(|error| match error {
@@ -191,10 +195,9 @@ fn read_mapping(file: &Path) -> anyhow::Result<Format> {
 
 fn parse_timeout(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let in_bounds = |timeout: &Duration| *timeout >= Duration::from_millis(1) && *timeout <= MAX_TIMEOUT;
-    seconds
-        .filter(in_bounds)
-        .ok_or_else(|| "give a number of seconds from 0.001 to 30".to_owned())
+    let in_bounds =
+        |timeout: &Duration| *timeout >= Duration::from_millis(1) && *timeout <= MAX_TIMEOUT;
+    seconds.filter(in_bounds).ok_or_else(|| "give a number of seconds from 0.001 to 30".to_owned())
 }
 
 /// What may hold a password is read later, since clap repeats what it refuses.
