@@ -35,9 +35,9 @@ Examples:
   mainstay check http://127.0.0.1:8080/healthz --format status --timeout 2
   mainstay check https://orders.internal/health --header Accept:application/json --json
 
-Nothing is stored and no Mainstay has to run. Exit codes: 0 the endpoint answered and every dependency
-is healthy or skipped; 1 it did not answer as it should, or a dependency is degraded or down; 2 wrong use.
-The formats and how to write a mapping: docs/guide/formats.md.";
+Nothing is stored, and no Mainstay has to run. Exit codes: 0 every dependency is healthy or skipped,
+1 one of them is not, or the endpoint did not answer as it should, 2 wrong use. The formats, and how
+to write a mapping: docs/guide/formats.md.";
 
 /// The arguments of `check`.
 #[derive(Debug, Args)]
