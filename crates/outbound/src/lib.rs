@@ -3,6 +3,7 @@
 //!
 //! Nothing waits here: each call is one try, and whoever makes it keeps what is to be tried again.
 
+mod authority;
 pub mod guard;
 pub mod mail;
 pub mod web;

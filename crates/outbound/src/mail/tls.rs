@@ -1,13 +1,10 @@
 //! Whom to trust: the public authorities that the binary brings along, so that no package of the
 //! system is needed and every machine trusts the same, and those of `mail.ca_file`.
 
-use std::fs::File;
-use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
 use lettre::transport::smtp::client::{Certificate, TlsParameters};
-use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
@@ -15,9 +12,7 @@ use tokio_rustls::TlsConnector;
 use super::config::MailConfig;
 use super::error::StartError;
 use super::server::TlsPolicy;
-
-/// The largest file with certificates.
-const MAX_CA_FILE: u64 = 1024 * 1024;
+use crate::authority::{self, AuthorityError};
 
 /// How a conversation is encrypted, with all that it takes.
 pub(crate) enum Encryption {
@@ -75,17 +70,10 @@ fn start_tls(host: &str, extra: Vec<CertificateDer<'static>>) -> Result<Encrypti
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {
-    let text = read(path).map_err(|source| StartError::CaFile { path: path.to_owned(), source })?;
-    match CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>() {
-        Ok(found) if !found.is_empty() => Ok(found),
-        _ => Err(StartError::NoCertificate { path: path.to_owned() }),
-    }
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    File::open(path)?.take(MAX_CA_FILE).read_to_end(&mut text)?;
-    Ok(text)
+    authority::certificates(path).map_err(|error| match error {
+        AuthorityError::Unreadable(source) => StartError::CaFile { path: path.to_owned(), source },
+        AuthorityError::NoCertificate => StartError::NoCertificate { path: path.to_owned() },
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, HeaderMap};
 
-use super::conversation::{Conversation, answer_error};
+use super::conversation::Conversation;
 use super::error::FetchError;
 
 /// The longest body of a redirect that is read, so that its connection can be kept.
@@ -62,8 +62,7 @@ pub(crate) async fn read(
     }
     let mut whole = Whole::default();
     while !body.is_end_stream() {
-        let Some(part) = conversation.next_part(&mut body).await else { break };
-        let part = part.map_err(|error| answer_error(&error))?;
+        let Some(part) = conversation.next_part(&mut body).await? else { break };
         if let Ok(data) = part.into_data() {
             whole.add(data, limit)?;
         }
@@ -78,9 +77,9 @@ pub(crate) async fn skip(conversation: &mut Conversation, mut body: Incoming) ->
             return false;
         }
         match conversation.next_part(&mut body).await {
-            Some(Ok(_)) => {}
-            Some(Err(_)) => return false,
-            None => break,
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(_) => return false,
         }
     }
     true

@@ -65,6 +65,15 @@ impl Web {
         Ok(Self(Arc::new(Inner { dialer, pool, measures, clock, sweeper })))
     }
 
+    /// Resolves and judges where a request goes, and calls nobody: for telling at once whoever names
+    /// an address that would be refused. Each call is judged anew all the same.
+    ///
+    /// # Errors
+    /// [`FetchError`] of the kind `blocked_address`, or `dns` when the name does not resolve now.
+    pub async fn check(&self, request: &WebRequest) -> Result<(), FetchError> {
+        self.0.dialer.judged(&request.prepared().target).await.map(drop)
+    }
+
     /// Asks once, follows redirects and reads the answer to its end, whatever its status. Dropping
     /// the future ends it all.
     ///

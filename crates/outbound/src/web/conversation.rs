@@ -15,6 +15,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, Connection, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use tokio::task::unconstrained;
 
 use super::error::{FetchError, FetchErrorKind};
 use super::stream::Stream;
@@ -33,6 +34,9 @@ pub(crate) struct Conversation {
     /// Whether the connection has ended: it must not be driven any more.
     has_ended: bool,
 }
+
+/// Why a question has no answer: nothing where the connection ended without an error.
+pub(crate) type AskError = Option<hyper::Error>;
 
 /// How a conversation failed.
 #[derive(Debug)]
@@ -65,7 +69,7 @@ impl Conversation {
             .max_buf_size(MAX_HEAD)
             .handshake(TokioIo::new(stream))
             .await;
-        let (sender, connection) = begun.map_err(|error| answer_error(&error))?;
+        let (sender, connection) = begun.map_err(|error| answer_error(Some(&error)))?;
         Ok(Self { sender, connection, has_ended: false })
     }
 
@@ -73,12 +77,17 @@ impl Conversation {
     pub(crate) async fn ask(
         &mut self,
         question: Request<Empty<Bytes>>,
-    ) -> Result<Response<Incoming>, hyper::Error> {
+    ) -> Result<Response<Incoming>, AskError> {
         let Self { sender, connection, has_ended } = self;
-        let mut asking = pin!(sender.send_request(question));
+        // Without a budget: it holds an answer or it does not, and nobody but us can bring one.
+        let mut asking = pin!(unconstrained(sender.send_request(question)));
         poll_fn(|context| {
             drive(connection, has_ended, context);
-            asking.as_mut().poll(context)
+            match asking.as_mut().poll(context) {
+                Poll::Ready(answer) => Poll::Ready(answer.map_err(Some)),
+                Poll::Pending if *has_ended => Poll::Ready(Err(None)),
+                Poll::Pending => Poll::Pending,
+            }
         })
         .await
     }
@@ -87,17 +96,21 @@ impl Conversation {
     pub(crate) async fn next_part(
         &mut self,
         body: &mut Incoming,
-    ) -> Option<Result<Frame<Bytes>, hyper::Error>> {
+    ) -> Result<Option<Frame<Bytes>>, FetchError> {
         let Self { connection, has_ended, .. } = self;
-        poll_fn(|context| {
+        let next = poll_fn(|context| {
             // What is there already comes first: an end of the connection must not hide it.
             if let Poll::Ready(part) = Pin::new(&mut *body).poll_frame(context) {
-                return Poll::Ready(part);
+                return Poll::Ready(part.transpose().map_err(Some));
             }
             drive(connection, has_ended, context);
-            Pin::new(&mut *body).poll_frame(context)
-        })
-        .await
+            match Pin::new(&mut *body).poll_frame(context) {
+                Poll::Ready(part) => Poll::Ready(part.transpose().map_err(Some)),
+                Poll::Pending if *has_ended => Poll::Ready(Err(None)),
+                Poll::Pending => Poll::Pending,
+            }
+        });
+        next.await.map_err(|error| answer_error(error.as_ref()))
     }
 
     /// The stream, where it may be asked on again.
@@ -120,9 +133,9 @@ impl Conversation {
     }
 
     /// What this error means, at the end of the conversation.
-    pub(crate) fn trouble(self, error: &hyper::Error) -> Trouble {
+    pub(crate) fn trouble(self, error: &AskError) -> Trouble {
         let heard = self.connection.into_parts().io.into_inner().has_heard();
-        let error = answer_error(error);
+        let error = answer_error(error.as_ref());
         if heard { Trouble::Failed(error) } else { Trouble::Unheard(error) }
     }
 }
@@ -139,24 +152,21 @@ fn drive(
 }
 
 /// What an error of the conversation says to a person.
-pub(crate) fn answer_error(error: &hyper::Error) -> FetchError {
-    if let Some(error) = tls_error(error) {
+fn answer_error(error: Option<&hyper::Error>) -> FetchError {
+    if let Some(error) = error.and_then(tls_error) {
         return FetchError::new(FetchErrorKind::Tls, tls::sentence(error));
     }
-    if error.is_parse_too_large() {
+    if error.is_some_and(hyper::Error::is_parse_too_large) {
         let message = format!(
-            "the head of the answer is longer than {MAX_HEAD} bytes or {MAX_ANSWER_HEADERS} headers; let the endpoint send less"
+            "the head of the answer is longer than {MAX_HEAD} bytes or {MAX_ANSWER_HEADERS} headers, or announces a body beyond all bounds; let the endpoint send less"
         );
         return FetchError::new(FetchErrorKind::TooLarge, message);
     }
-    if error.is_parse() {
-        return FetchError::bad_body(
-            "what answers there does not speak HTTP/1.1; check the port, and whether it wants https",
-        );
-    }
-    FetchError::bad_body(
-        "the connection ended before the answer was complete; check the server's log",
-    )
+    FetchError::bad_body(if error.is_some_and(hyper::Error::is_parse) {
+        "what answers there does not speak HTTP/1.1; check the port, and whether it wants https"
+    } else {
+        "the connection ended before the answer was complete; check the server's log"
+    })
 }
 
 /// The error of TLS behind this one: a server may refuse a client only after the handshake.

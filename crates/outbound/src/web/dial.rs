@@ -50,6 +50,16 @@ impl Dialer {
         self.policy.judge(host, address, *port, target.path()).map_err(FetchError::blocked)
     }
 
+    /// All addresses of a target, every one of them judged.
+    pub(crate) async fn judged(&self, target: &Target) -> Result<Vec<IpAddr>, FetchError> {
+        let addresses = self.names.addresses(&target.origin).await?;
+        // One blocked address blocks all: a name that leads both in and out is no mistake.
+        for address in &addresses {
+            self.judge(target, *address)?;
+        }
+        Ok(addresses)
+    }
+
     /// Resolves, judges, connects and encrypts.
     pub(crate) async fn dial(
         &self,
@@ -59,11 +69,7 @@ impl Dialer {
         progress: &Progress,
     ) -> Result<Link, FetchError> {
         progress.reach(Step::Lookup);
-        let addresses = self.names.addresses(&target.origin).await?;
-        // One blocked address blocks all: a name that leads both in and out is no mistake.
-        for address in &addresses {
-            self.judge(target, *address)?;
-        }
+        let addresses = self.judged(target).await?;
         progress.reach(Step::Place);
         let place = pool.place().await.ok_or_else(no_place)?;
         progress.reach(Step::Connect);

@@ -58,7 +58,13 @@ impl Names {
         if is_localhost(&origin.host) {
             return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
         }
-        let looked_up = tokio::time::timeout(self.timeout, self.look_up(&origin.host)).await;
+        let absolute;
+        let mut name = &*origin.host;
+        if origin.is_absolute {
+            absolute = format!("{name}.");
+            name = &absolute;
+        }
+        let looked_up = tokio::time::timeout(self.timeout, self.look_up(name)).await;
         match looked_up.map_err(|_| lookup_ran_out(self.timeout))? {
             Ok(found) if !found.is_empty() => Ok(taking_turns(found)),
             Ok(_) | Err(ResolveError::NotFound) => Err(not_found(&origin.host)),

@@ -18,6 +18,8 @@ pub(crate) struct Origin {
     pub(crate) is_encrypted: bool,
     /// In lower case, without a dot at its end, an IPv6 address without brackets.
     pub(crate) host: Box<str>,
+    /// Whether the name ended with a dot, so that the system's search list is not for it.
+    pub(crate) is_absolute: bool,
     /// The address, where the host is one.
     pub(crate) address: Option<IpAddr>,
     /// The port, never zero.
@@ -88,13 +90,17 @@ impl Origin {
             _ => return Err(UrlError::Scheme),
         };
         let port = url.port_or_known_default().filter(|port| *port != 0);
+        let mut is_absolute = false;
         let (host, address) = match url.host().ok_or(UrlError::NoHost)? {
-            Host::Domain(name) => (name.strip_suffix('.').unwrap_or(name).into(), None),
+            Host::Domain(name) => {
+                is_absolute = name.ends_with('.');
+                (name.strip_suffix('.').unwrap_or(name).into(), None)
+            }
             Host::Ipv4(four) => (four.to_string().into(), Some(IpAddr::V4(four))),
             Host::Ipv6(six) => (six.to_string().into(), Some(IpAddr::V6(six))),
         };
         let port = port.ok_or(UrlError::PortZero)?;
-        Ok(Self { is_encrypted, host, address, port })
+        Ok(Self { is_encrypted, host, is_absolute, address, port })
     }
 
     /// Host and port as they stand in a URL, the port only where it is not the usual one.
@@ -149,9 +155,7 @@ mod tests {
     #[test]
     fn spellings_of_one_origin_are_one_origin() {
         let one = target("https://example.com/a").unwrap();
-        for same in
-            ["https://EXAMPLE.com:443/b", "https://example.com./", "https://u:p@example.com"]
-        {
+        for same in ["https://EXAMPLE.com:443/b", "https://u:p@example.com"] {
             assert_eq!(target(same).unwrap().origin, one.origin, "{same}");
         }
         for other in

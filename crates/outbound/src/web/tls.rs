@@ -1,21 +1,17 @@
 //! Encryption: whom to trust, and what a handshake that failed says.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::Resumption;
-use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{AlertDescription, CertificateError, ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
 use super::error::{FetchError, FetchErrorKind, WebError};
 use super::target::Origin;
-
-/// The largest file with certificates.
-const MAX_CA_FILE: u64 = 1024 * 1024;
+use crate::authority::{self, AuthorityError};
 
 /// The most servers whose sessions are remembered, so that the next handshake is short.
 const MAX_SESSIONS: usize = 1_024;
@@ -101,7 +97,9 @@ fn certificate(why: &CertificateError) -> &'static str {
             "the server's certificate was issued by nobody that Mainstay trusts; add the issuer to outbound.ca_file"
         }
         C::Revoked => "the server's certificate was revoked; renew it",
-        C::BadSignature => "the signature of the server's certificate is wrong; renew it",
+        C::BadSignature => {
+            "the server's certificate is not signed by the issuer that it names; renew it, or check outbound.ca_file"
+        }
         C::InvalidPurpose | C::InvalidPurposeContext { .. } => {
             "the server's certificate is not meant for servers; issue one that is"
         }
@@ -134,21 +132,10 @@ fn roots(ca_file: Option<&Path>) -> Result<RootCertStore, WebError> {
 }
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, WebError> {
-    let text = read(path).map_err(|source| WebError::CaFile { path: path.to_owned(), source })?;
-    match CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>() {
-        Ok(found) if !found.is_empty() => Ok(found),
-        _ => Err(WebError::NoCertificate { path: path.to_owned() }),
-    }
-}
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
-    if file.metadata()?.len() > MAX_CA_FILE {
-        return Err(io::Error::other(format!("it is larger than {MAX_CA_FILE} bytes")));
-    }
-    let mut text = Vec::new();
-    file.take(MAX_CA_FILE).read_to_end(&mut text)?;
-    Ok(text)
+    authority::certificates(path).map_err(|error| match error {
+        AuthorityError::Unreadable(source) => WebError::CaFile { path: path.to_owned(), source },
+        AuthorityError::NoCertificate => WebError::NoCertificate { path: path.to_owned() },
+    })
 }
 
 #[cfg(test)]

@@ -2,9 +2,19 @@
 //! where they come from.
 #![cfg(test)]
 
+mod bounds;
+mod certificates;
+mod dropping;
+mod garbled;
+mod guarded;
+mod keeping;
 mod plain;
+mod pooling;
+mod reaching;
+mod redirects;
 mod resolver;
 mod server;
+mod telling;
 
 use std::sync::Arc;
 use std::time::Duration;
