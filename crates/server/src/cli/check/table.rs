@@ -5,9 +5,10 @@ use std::time::Duration;
 use mainstay_monitor::{DependencyStatus, Report, Reported};
 use mainstay_outbound::WebAnswer;
 
-/// Longer names and messages are cut in the table; JSON has them whole.
+/// What is longer is cut here; JSON has it whole.
 const MAX_NAME: usize = 48;
 const MAX_MESSAGE: usize = 100;
+const MAX_WARNING: usize = 400;
 
 const HEAD: [&str; COLUMNS] = ["NAME", "STATUS", "STATE", "CODE", "LATENCY", "MESSAGE"];
 const COLUMNS: usize = 6;
@@ -30,7 +31,7 @@ pub(super) fn text(report: &Report, answer: Option<&WebAnswer>) -> String {
     }
     text.push_str(&sum(report, answer));
     for warning in &report.warnings {
-        text.push_str(&format!("warning: {}\n", plain(&warning.to_string(), usize::MAX)));
+        text.push_str(&format!("warning: {}\n", plain(&warning.to_string(), MAX_WARNING)));
     }
     text
 }
