@@ -55,6 +55,7 @@ fn execute(command: Command) -> anyhow::Result<Exit> {
         Command::Admin(admin) => {
             with_config(admin.source(), |config| cli::admin::run(&admin.action, config))
         }
+        Command::Check(check) => cli::check::run(&check),
         Command::Migrate(migrate) => {
             with_config(migrate.source(), |config| cli::migrate::run(&migrate.action, config))
         }

@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod backup;
+pub mod check;
 pub mod data;
 pub mod migrate;
 pub mod openapi;
@@ -17,6 +18,7 @@ Examples:
   mainstay --listen 0.0.0.0:7373            Serve on every network
   mainstay --print-config                   Show the effective configuration
   mainstay admin create --email ada@example.com --password-stdin
+  mainstay check https://orders.internal/health
   mainstay work                             Run background jobs beside other instances
   mainstay migrate status                   Show which migrations are applied
 
@@ -48,6 +50,8 @@ pub enum Command {
     Work(work::Work),
     /// Make an admin, bring one back, change the pepper, or have followers of events begin anew
     Admin(admin::Admin),
+    /// Ask a health endpoint once and show what it says of its dependencies
+    Check(check::Check),
     /// Bring the database's schema up or down, or show where it stands
     Migrate(migrate::Migrate),
     /// Copy the SQLite database to a file, also while serving

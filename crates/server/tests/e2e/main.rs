@@ -8,6 +8,7 @@
 
 mod accounts;
 mod bad_input;
+mod check;
 mod client;
 mod data;
 mod exits;

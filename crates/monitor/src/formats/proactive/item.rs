@@ -3,11 +3,16 @@
 
 use std::fmt;
 
-use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use crate::formats::bounds::MAX_ITEMS;
 use crate::formats::scalar::Scalar;
+
+/// An array of at most [`MAX_ITEMS`] objects.
+#[derive(Debug)]
+pub(super) struct Items<'a>(pub(super) Vec<Item<'a>>);
 
 /// The keys of an item.
 #[derive(Debug, Default)]
@@ -65,6 +70,33 @@ enum HealthKey {
     Skipped,
     #[serde(other)]
     Unknown,
+}
+
+impl<'de> Deserialize<'de> for Items<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ItemsVisitor)
+    }
+}
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = Items<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            if list.len() == MAX_ITEMS {
+                return Err(serde::de::Error::custom("too many items"));
+            }
+            list.push(item);
+        }
+        Ok(Items(list))
+    }
 }
 
 impl<'de> Deserialize<'de> for Item<'de> {
