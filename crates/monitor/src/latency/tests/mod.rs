@@ -1,0 +1,9 @@
+//! The history of latencies on both databases.
+
+mod charts;
+mod house;
+mod interrupted;
+mod partitions;
+mod points;
+mod removed;
+mod rollups;
