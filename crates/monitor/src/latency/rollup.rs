@@ -16,7 +16,7 @@ use super::packed::{self, Summaries};
 use super::points::{self, Damaged};
 use super::record::points::{self as polls, PointsRow};
 use super::record::rollups::{self, RollupRow};
-use super::span::{DAY_MS, FIVE_MINUTES_MS, HOUR_MS, Span, floor};
+use super::span::{FIVE_MINUTES_MS, HOUR_MS, Span, floor};
 use super::summary::Summary;
 
 /// How long after its span a poll may be written and still count.
@@ -78,13 +78,21 @@ impl Layer {
         budget: &mut Budget<'_>,
     ) -> Result<u64, StoreError> {
         let Some(until) = self.due_until(db, now).await? else { return Ok(0) };
-        let mut start = self.next(db, until).await?;
         let mut made = 0_u64;
-        while start.saturating_add(self.length()) <= until {
-            let span = Span::new(start, self.length());
+        let mut marked = self.complete_until(db).await?.unwrap_or(0);
+        let mut from = marked;
+        while let Some(span) = self.next(db, from, until).await? {
             let Some(rows) = self.roll_up_span(db, span, sizes, budget).await? else { break };
             made = made.saturating_add(rows);
-            start = span.end;
+            from = span.end;
+            // Spans without any row are marked together: each mark waits for the disk.
+            if rows > 0 {
+                self.mark(db, from).await?;
+                marked = from;
+            }
+        }
+        if from > marked {
+            self.mark(db, from).await?;
         }
         Ok(made)
     }
@@ -101,19 +109,27 @@ impl Layer {
         Ok(until.map(|until| floor(until, self.length())))
     }
 
-    /// Where the first span begins that is not complete: of those that anything is kept of, or the last.
-    async fn next(self, db: &Db, until: i64) -> Result<i64, StoreError> {
-        let first = match self {
-            Self::FiveMinutes => polls::first_day(db).await?.map(|day| day.saturating_mul(DAY_MS)),
-            Self::Hours => rollups::first(db, FIVE_MINUTES_MS).await?,
-        };
+    /// The first span from `from` to `until` that anything may be kept of; without any, the last one.
+    async fn next(self, db: &Db, from: i64, until: i64) -> Result<Option<Span>, StoreError> {
         let last = until.saturating_sub(self.length());
-        let first = floor(first.unwrap_or(last).min(last), self.length());
-        let complete = self.complete_until(db).await?;
-        Ok(complete.map_or(first, |complete| complete.max(first)))
+        if from > last {
+            return Ok(None);
+        }
+        let kept = match self {
+            Self::FiveMinutes => polls::first_from(db, from).await?,
+            Self::Hours => rollups::first_from(db, FIVE_MINUTES_MS, from).await?,
+        };
+        let start = floor(kept.unwrap_or(last).clamp(from, last), self.length());
+        Ok(Some(Span::new(start, self.length())))
     }
 
-    /// Rolls up what is left of a span and marks it. Nothing when the budget did not reach.
+    async fn mark(self, db: &Db, until: i64) -> Result<(), StoreError> {
+        let span = Span::new(until.saturating_sub(self.length()), self.length());
+        db.write(async |tx| rollups::mark(tx, span).await).await
+    }
+
+    /// Rolls up what is left of a span, and tells how many rows that made. Nothing when the budget did
+    /// not reach.
     async fn roll_up_span(
         self,
         db: &Db,
@@ -125,7 +141,6 @@ impl Layer {
         let mut made = 0_u64;
         while budget.take() {
             let Some(last) = rollups::portion_end(db, after, sizes.services).await? else {
-                db.write(async |tx| rollups::mark(tx, span).await).await?;
                 return Ok(Some(made));
             };
             let portion = match self {

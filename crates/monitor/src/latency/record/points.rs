@@ -36,9 +36,9 @@ const LATEST: Sql = Sql::same(
     "SELECT CAST(service_no AS BIGINT) AS service_no, at, points FROM latency_points
      WHERE bucket = $1 AND service_no = $2 ORDER BY at DESC LIMIT 1",
 );
-const FIRST_DAY: Sql = Sql::same(
+const FIRST_FROM: Sql = Sql::same(
     "monitor.first_day_of_points",
-    "SELECT CAST(min(bucket) AS BIGINT) AS day FROM latency_points",
+    "SELECT CAST(min(bucket) AS BIGINT) AS day FROM latency_points WHERE bucket >= $1",
 );
 // The services lead, so that only their rows of the span are looked at, not those of the whole day.
 const PAGE: Sql = Sql::same(
@@ -98,9 +98,10 @@ pub async fn latest(
     Ok(None)
 }
 
-/// The first day that has rows.
-pub(crate) async fn first_day(db: &Db) -> Result<Option<i64>, StoreError> {
-    db.fetch_one(&FIRST_DAY, &[]).await?.get("day")
+/// When the first day begins, from that of `from` on, that has rows.
+pub(crate) async fn first_from(db: &Db, from: i64) -> Result<Option<i64>, StoreError> {
+    let row = db.fetch_one(&FIRST_FROM, values![from.div_euclid(DAY_MS)]).await?;
+    Ok(row.get::<Option<i64>>("day")?.map(|day| day.saturating_mul(DAY_MS)))
 }
 
 /// Rows of a span within one day, of the services up to `last`, by service and time: those after

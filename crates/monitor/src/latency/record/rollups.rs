@@ -1,6 +1,6 @@
 //! The rows of five minutes and of hours.
 //!
-//! A row of service 0, which no service is, says that the roll-ups of its span and of all before are
+//! A row of service 0, which no service is, marks that the roll-ups of its span and of all before are
 //! complete: it is written when they are, and a run that was broken off goes on from there.
 
 use mainstay_base::Timestamp;
@@ -26,9 +26,10 @@ const REACHED: Sql = Sql::same(
     "monitor.reached_rollups",
     "SELECT max(service_no) AS service_no FROM latency_rollups WHERE span = $1 AND start = $2",
 );
-const FIRST: Sql = Sql::same(
+const FIRST_FROM: Sql = Sql::same(
     "monitor.first_rollup",
-    "SELECT min(start) AS start FROM latency_rollups WHERE span = $1",
+    "SELECT start FROM latency_rollups WHERE span = $1 AND start >= $2 AND service_no > 0
+     ORDER BY start, service_no LIMIT 1",
 );
 const PORTION_END: Sql = Sql::same(
     "monitor.portion_of_services",
@@ -81,9 +82,10 @@ pub(crate) async fn reached(db: &Db, span: Span) -> Result<i64, StoreError> {
     Ok(row.get::<Option<i64>>("service_no")?.unwrap_or(0))
 }
 
-/// When the first span of `length` begins that is kept.
-pub(crate) async fn first(db: &Db, length: i64) -> Result<Option<i64>, StoreError> {
-    db.fetch_one(&FIRST, values![length]).await?.get("start")
+/// When the first span of `length` begins, from `from` on, that a service has a row of.
+pub(crate) async fn first_from(db: &Db, length: i64, from: i64) -> Result<Option<i64>, StoreError> {
+    let row = db.fetch_optional(&FIRST_FROM, values![length, from]).await?;
+    row.map(|row| row.get("start")).transpose()
 }
 
 /// The last of the `limit` services after `after`, if there is any.

@@ -16,6 +16,9 @@ use crate::watch::ServiceNumber;
 /// Portions so small that a few services need several.
 pub(crate) const SMALL: Sizes = Sizes { services: 2, rows: 3, bytes: 1 };
 
+/// Span, start, service and bytes of what was rolled up.
+pub(crate) type Rollup = (i64, i64, i64, Vec<u8>);
+
 /// Services that polls are written for.
 pub(crate) struct House {
     pub(crate) clock: Arc<FakeClock>,
@@ -96,11 +99,11 @@ impl House {
         written.await.map_err(|error: StoreError| error.to_string()).unwrap();
     }
 
-    /// Every row that was rolled up, marks included: span, start, service and bytes.
-    pub(crate) async fn rollups(&self) -> Vec<(i64, i64, i64, Vec<u8>)> {
+    /// Every row that was rolled up, without the marks.
+    pub(crate) async fn rollups(&self) -> Vec<Rollup> {
         let sql = Sql::same(
             "test.rollups",
-            "SELECT span, start, service_no, summaries FROM latency_rollups
+            "SELECT span, start, service_no, summaries FROM latency_rollups WHERE service_no > 0
              ORDER BY span, start, service_no",
         );
         let rows = self.db.fetch_all(&sql, &[]).await.unwrap();

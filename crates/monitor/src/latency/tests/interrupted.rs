@@ -5,7 +5,7 @@ use mainstay_testkit::clock::START;
 use mainstay_testkit::{TestDatabase, drop_at_await, each_database};
 use tokio_util::sync::CancellationToken;
 
-use super::house::{House, later, poll, scattered};
+use super::house::{House, Rollup, later, poll, scattered};
 use crate::latency::PointsRow;
 
 const SERVICES: i64 = 5;
@@ -20,7 +20,7 @@ fn polls() -> Vec<PointsRow> {
 }
 
 /// What an undisturbed run makes.
-async fn undisturbed(dialect: Dialect) -> Vec<(i64, i64, i64, Vec<u8>)> {
+async fn undisturbed(dialect: Dialect) -> Vec<Rollup> {
     let database = TestDatabase::new(dialect).await;
     let house = House::with_services(&database, SERVICES).await;
     house.insert(&polls()).await;
@@ -43,7 +43,7 @@ each_database! {
             drops += 1;
         }
         assert!(drops > 5, "it was dropped {drops} times");
-        assert_eq!(house.rollups().await, undisturbed(house.db.dialect()).await);
+        assert!(house.rollups().await == undisturbed(house.db.dialect()).await);
     }
 
     async fn two_runs_at_once_make_what_one_makes(database: &TestDatabase) {
@@ -53,6 +53,6 @@ each_database! {
         let stop = CancellationToken::new();
         let (one, other) = tokio::join!(house.upkeep.run_once(&stop), house.upkeep.run_once(&stop));
         one.and(other).unwrap();
-        assert_eq!(house.rollups().await, undisturbed(house.db.dialect()).await);
+        assert!(house.rollups().await == undisturbed(house.db.dialect()).await);
     }
 }
