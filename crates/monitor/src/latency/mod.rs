@@ -2,7 +2,7 @@
 //!
 //! The way of a latency: [`points`] packs those of one poll → `record` (all SQL) keeps them as a row →
 //! `rollup` makes each span of five minutes, and then each hour, one [`summary`] for each dependency,
-//! `packed` for each service → [`chart`] reads whichever of them serve. [`upkeep`] is the job that
+//! `packed` for each service → [`chart`](mod@chart) reads whichever of them serve. [`upkeep`] is the job that
 //! rolls up, and removes what [`retention`] does not keep.
 
 mod budget;

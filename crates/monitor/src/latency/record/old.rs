@@ -5,36 +5,51 @@ use mainstay_store::{Db, Dialect, Sql, StoreError, values};
 /// Rows that one portion removes at most.
 pub(crate) const PORTION: u64 = 2_000;
 
+// PostgreSQL finds rows by where they are: by their keys it may choose to read the whole table.
+macro_rules! by_place {
+    ($table:literal, $which:literal) => {
+        concat!(
+            "DELETE FROM ",
+            $table,
+            " WHERE ctid = ANY (ARRAY(SELECT ctid FROM ",
+            $table,
+            $which,
+            " LIMIT $2))"
+        )
+    };
+}
 /// On PostgreSQL days leave with their partitions, and only what has none is removed by row.
 const POINTS: Sql = Sql::pair(
     "monitor.remove_points",
     "DELETE FROM latency_points WHERE (bucket, service_no, at) IN
        (SELECT bucket, service_no, at FROM latency_points WHERE bucket < $1
         ORDER BY bucket, service_no, at LIMIT $2)",
-    "DELETE FROM latency_points_rest WHERE (bucket, service_no, at) IN
-       (SELECT bucket, service_no, at FROM latency_points_rest WHERE bucket < $1
-        ORDER BY bucket, service_no, at LIMIT $2)",
+    by_place!("latency_points_rest", " WHERE bucket < $1 ORDER BY bucket, service_no, at"),
 );
-const ROLLUPS: Sql = Sql::same(
+const ROLLUPS: Sql = Sql::pair(
     "monitor.remove_rollups",
     "DELETE FROM latency_rollups WHERE (span, start, service_no) IN
        (SELECT span, start, service_no FROM latency_rollups WHERE span = $3 AND start < $1
         ORDER BY start, service_no LIMIT $2)",
+    by_place!("latency_rollups", " WHERE span = $3 AND start < $1 ORDER BY start, service_no"),
 );
-const CHANGES: Sql = Sql::same(
+const CHANGES: Sql = Sql::pair(
     "monitor.remove_changes",
     "DELETE FROM changes WHERE number IN
        (SELECT number FROM changes WHERE at < $1 ORDER BY at LIMIT $2)",
+    by_place!("changes", " WHERE at < $1 ORDER BY at"),
 );
-const ERRORS: Sql = Sql::same(
+const ERRORS: Sql = Sql::pair(
     "monitor.remove_dependency_errors",
-    "DELETE FROM dependency_errors WHERE (dependency_no, number) IN
-       (SELECT dependency_no, number FROM dependency_errors WHERE at < $1 ORDER BY at LIMIT $2)",
+    "DELETE FROM dependency_errors WHERE number IN
+       (SELECT number FROM dependency_errors WHERE at < $1 ORDER BY at LIMIT $2)",
+    by_place!("dependency_errors", " WHERE at < $1 ORDER BY at"),
 );
-const POLLS: Sql = Sql::same(
+const POLLS: Sql = Sql::pair(
     "monitor.remove_poll_history",
-    "DELETE FROM poll_history WHERE (service_no, number) IN
-       (SELECT service_no, number FROM poll_history WHERE at < $1 ORDER BY at LIMIT $2)",
+    "DELETE FROM poll_history WHERE number IN
+       (SELECT number FROM poll_history WHERE at < $1 ORDER BY at LIMIT $2)",
+    by_place!("poll_history", " WHERE at < $1 ORDER BY at"),
 );
 const DAYS: Sql = Sql::same(
     "monitor.old_days_of_points",

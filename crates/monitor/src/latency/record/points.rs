@@ -40,11 +40,12 @@ const FIRST_FROM: Sql = Sql::same(
     "monitor.first_day_of_points",
     "SELECT CAST(min(bucket) AS BIGINT) AS day FROM latency_points WHERE bucket >= $1",
 );
-// The services lead, so that only their rows of the span are looked at, not those of the whole day.
+// The services lead, so that only their rows of the span are looked at, not those of the whole day:
+// without the plus SQLite looks at all of the portion for each of its services.
 const PAGE: Sql = Sql::same(
     "monitor.page_points",
     "SELECT s.number AS service_no, p.at, p.points FROM services AS s CROSS JOIN latency_points AS p
-     WHERE s.number >= $1 AND s.number <= $2 AND p.bucket = $3 AND p.service_no = s.number
+     WHERE s.number >= $1 AND s.number <= $2 AND p.bucket = $3 AND p.service_no = +s.number
        AND p.at >= $4 AND p.at < $5 AND (s.number > $1 OR p.at > $6)
      ORDER BY s.number, p.at LIMIT $7",
 );
@@ -138,3 +139,6 @@ fn points_row(row: &Row) -> Result<PointsRow, StoreError> {
 fn row_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+pub(crate) const PLANNED: [&Sql; 3] = [&LATEST, &PAGE, &OF_SERVICE];

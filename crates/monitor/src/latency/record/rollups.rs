@@ -36,15 +36,22 @@ const PORTION_END: Sql = Sql::same(
     "SELECT max(number) AS number FROM
        (SELECT number FROM services WHERE number > $1 ORDER BY number LIMIT $2) AS portion",
 );
-const PORTION: Sql = Sql::same(
+// SQLite takes the key, and with it the rows of every service in the span, unless it is told.
+const PORTION: Sql = Sql::pair(
     "monitor.portion_of_rollups",
-    "SELECT r.service_no, r.start, r.summaries
-     FROM services AS s CROSS JOIN latency_rollups AS r
+    "SELECT r.service_no, r.start, r.summaries FROM services AS s
+       CROSS JOIN latency_rollups AS r INDEXED BY latency_rollups_by_service
+     WHERE s.number > $1 AND s.number <= $2 AND r.service_no = +s.number AND r.span = $3
+       AND r.start >= $4 AND r.start < $5 ORDER BY s.number, r.start",
+    "SELECT r.service_no, r.start, r.summaries FROM services AS s, latency_rollups AS r
      WHERE s.number > $1 AND s.number <= $2 AND r.service_no = s.number AND r.span = $3
        AND r.start >= $4 AND r.start < $5 ORDER BY s.number, r.start",
 );
-const OF_SERVICE: Sql = Sql::same(
+const OF_SERVICE: Sql = Sql::pair(
     "monitor.rollups_of_service",
+    "SELECT service_no, start, summaries
+     FROM latency_rollups INDEXED BY latency_rollups_by_service
+     WHERE service_no = $1 AND span = $2 AND start >= $3 AND start < $4 ORDER BY start",
     "SELECT service_no, start, summaries FROM latency_rollups
      WHERE service_no = $1 AND span = $2 AND start >= $3 AND start < $4 ORDER BY start",
 );
@@ -142,3 +149,6 @@ fn rollup_row(row: &mainstay_store::Row) -> Result<RollupRow, StoreError> {
     let (service, start) = (row.get("service_no")?, row.get("start")?);
     Ok(RollupRow { service, start, summaries: row.get("summaries")? })
 }
+
+#[cfg(test)]
+pub(crate) const PLANNED: [&Sql; 2] = [&PORTION, &OF_SERVICE];

@@ -4,6 +4,7 @@ mod charts;
 mod house;
 mod interrupted;
 mod partitions;
+mod plans;
 mod points;
 mod removed;
 mod rollups;
