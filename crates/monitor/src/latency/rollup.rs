@@ -14,6 +14,7 @@ use mainstay_store::{Db, StoreError};
 use super::budget::Budget;
 use super::packed::{self, Summaries};
 use super::points::{self, Damaged};
+use super::record::old::{self, Old};
 use super::record::points::{self as polls, PointsRow};
 use super::record::rollups::{self, RollupRow};
 use super::span::{FIVE_MINUTES_MS, HOUR_MS, Span, floor};
@@ -77,6 +78,7 @@ impl Layer {
         sizes: Sizes,
         budget: &mut Budget<'_>,
     ) -> Result<u64, StoreError> {
+        self.take_back(db, now, budget).await?;
         let Some(until) = self.due_until(db, now).await? else { return Ok(0) };
         let mut made = 0_u64;
         let mut marked = self.complete_until(db).await?.unwrap_or(0);
@@ -97,13 +99,27 @@ impl Layer {
         Ok(made)
     }
 
+    /// Takes back what was rolled up before it was over, while the clock was wrong. Otherwise nothing
+    /// would be rolled up until the time of the last mark, and what was cut short would stay so.
+    async fn take_back(
+        self,
+        db: &Db,
+        now: Timestamp,
+        budget: &mut Budget<'_>,
+    ) -> Result<(), StoreError> {
+        let (length, until) = (self.length(), over_until(now));
+        if self.complete_until(db).await?.is_some_and(|complete| complete > until) {
+            let early = Old::EarlyRollups { length, start: until.saturating_sub(length) };
+            let removed = old::remove_all(db, early, budget).await?;
+            tracing::warn!(removed, "latencies were rolled up too early: the clock was set back");
+        }
+        Ok(())
+    }
+
     /// Until when everything that it is made of is there.
     async fn due_until(self, db: &Db, now: Timestamp) -> Result<Option<i64>, StoreError> {
         let until = match self {
-            Self::FiveMinutes => {
-                let grace = i64::try_from(GRACE.as_millis()).unwrap_or(i64::MAX);
-                Some(now.as_millis().saturating_sub(grace))
-            }
+            Self::FiveMinutes => Some(over_until(now)),
             Self::Hours => Self::FiveMinutes.complete_until(db).await?,
         };
         Ok(until.map(|until| floor(until, self.length())))
@@ -152,6 +168,11 @@ impl Layer {
         }
         Ok(None)
     }
+}
+
+/// Until when nobody writes any more.
+fn over_until(now: Timestamp) -> i64 {
+    now.as_millis().saturating_sub(i64::try_from(GRACE.as_millis()).unwrap_or(i64::MAX))
 }
 
 async fn write(db: &Db, span: Span, portion: &Portion) -> Result<u64, StoreError> {

@@ -142,15 +142,7 @@ impl Upkeep {
                 }
             }
         }
-        let mut removed = 0_u64;
-        while budget.take() {
-            let rows = old::remove(&self.db, old).await?;
-            removed = removed.saturating_add(rows);
-            if rows < old::PORTION {
-                break;
-            }
-        }
-        Ok(removed)
+        old::remove_all(&self.db, old, &mut budget).await
     }
 }
 

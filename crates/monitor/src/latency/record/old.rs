@@ -2,6 +2,8 @@
 
 use mainstay_store::{Db, Dialect, Sql, StoreError, values};
 
+use crate::latency::budget::Budget;
+
 /// Rows that one portion removes at most.
 pub(crate) const PORTION: u64 = 2_000;
 
@@ -33,6 +35,14 @@ const ROLLUPS: Sql = Sql::pair(
         ORDER BY start, service_no LIMIT $2)",
     by_place!("latency_rollups", " WHERE span = $3 AND start < $1 ORDER BY start, service_no"),
 );
+// The newest mark leaves last: until then it tells that there is more to take back.
+const EARLY_ROLLUPS: Sql = Sql::pair(
+    "monitor.remove_early_rollups",
+    "DELETE FROM latency_rollups WHERE (span, start, service_no) IN
+       (SELECT span, start, service_no FROM latency_rollups WHERE span = $3 AND start > $1
+        ORDER BY service_no DESC, start LIMIT $2)",
+    by_place!("latency_rollups", " WHERE span = $3 AND start > $1 ORDER BY service_no DESC, start"),
+);
 const CHANGES: Sql = Sql::pair(
     "monitor.remove_changes",
     "DELETE FROM changes WHERE number IN
@@ -60,13 +70,15 @@ const DAYS: Sql = Sql::same(
 const OPEN_DAY: Sql = Sql::same("monitor.open_day_of_points", "SELECT latency_points_open($1)");
 const DROP_DAY: Sql = Sql::same("monitor.drop_day_of_points", "SELECT latency_points_drop($1)");
 
-/// What leaves by age.
+/// What leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Old {
     /// Points of the days before this one.
     Points { day: i64 },
     /// Roll-ups of a length that begin before this.
     Rollups { length: i64, start: i64 },
+    /// Roll-ups of a length that begin after this: too early, not too late.
+    EarlyRollups { length: i64, start: i64 },
     /// Changes before this.
     Changes { at: i64 },
     /// Errors of dependencies before this.
@@ -76,16 +88,36 @@ pub(crate) enum Old {
 }
 
 /// Removes one portion, and tells how many rows that were.
-pub(crate) async fn remove(db: &Db, old: Old) -> Result<u64, StoreError> {
+async fn remove(db: &Db, old: Old) -> Result<u64, StoreError> {
     let limit = i64::try_from(PORTION).unwrap_or(i64::MAX);
     db.write(async |tx| match old {
         Old::Points { day } => tx.execute(&POINTS, values![day, limit]).await,
         Old::Rollups { length, start } => tx.execute(&ROLLUPS, values![start, limit, length]).await,
+        Old::EarlyRollups { length, start } => {
+            tx.execute(&EARLY_ROLLUPS, values![start, limit, length]).await
+        }
         Old::Changes { at } => tx.execute(&CHANGES, values![at, limit]).await,
         Old::Errors { at } => tx.execute(&ERRORS, values![at, limit]).await,
         Old::Polls { at } => tx.execute(&POLLS, values![at, limit]).await,
     })
     .await
+}
+
+/// Removes portions for as long as there are any and the budget allows, and tells how many rows.
+pub(crate) async fn remove_all(
+    db: &Db,
+    old: Old,
+    budget: &mut Budget<'_>,
+) -> Result<u64, StoreError> {
+    let mut removed = 0_u64;
+    while budget.take() {
+        let rows = remove(db, old).await?;
+        removed = removed.saturating_add(rows);
+        if rows < PORTION {
+            break;
+        }
+    }
+    Ok(removed)
 }
 
 /// Makes room for the points of a day, where days have rooms of their own.

@@ -91,6 +91,20 @@ each_database! {
         }));
     }
 
+    async fn what_was_rolled_up_while_the_clock_was_wrong_is_done_again(database: &TestDatabase) {
+        let house = House::with_services(database, 3).await;
+        house.insert(&polls(3, 62)).await;
+        house.run_at(later(START, 24 * 60, 0)).await;
+        assert_eq!(counted(&house, HOUR_MS).await, 3 * 62 * 2, "as if the second hour were over");
+        let rest: Vec<_> = polls(3, 120).into_iter().filter(|row| row.at > later(START, 62, 0)).collect();
+        house.insert(&rest).await;
+        house.run_at(later(START, 66, 0)).await;
+        assert_eq!(counted(&house, FIVE_MINUTES_MS).await, 3 * 60 * 2, "the second hour is taken back");
+        house.run_at(later(START, 123, 0)).await;
+        assert_eq!(counted(&house, FIVE_MINUTES_MS).await, 3 * 120 * 2);
+        assert_eq!(counted(&house, HOUR_MS).await, 3 * 120 * 2);
+    }
+
     async fn nothing_polled_is_nothing_to_do(database: &TestDatabase) {
         let house = House::with_services(database, 1).await;
         for minutes in [0, 10, 24 * 60 * 100] {
