@@ -1,9 +1,10 @@
 //! The rows of single polls. They stand by day, service and time, and leave by whole days.
 
 use mainstay_base::Timestamp;
-use mainstay_store::{Db, Dialect, Sql, StoreError, Tx, Value, values};
+use mainstay_store::{Db, Row, Snapshot, Sql, StoreError, Tx, values};
 
-use crate::latency::DAY_MS;
+use super::pieces::{self, Piece};
+use crate::latency::span::{DAY_MS, Span};
 use crate::watch::ServiceNumber;
 
 /// The latencies of one poll of one service.
@@ -17,7 +18,6 @@ pub struct PointsRow {
     pub points: Vec<u8>,
 }
 
-// All points travel as one value and are cut by their offsets: no row costs a statement of its own.
 const INSERT: Sql = Sql::pair(
     "monitor.insert_points",
     "INSERT INTO latency_points (bucket, service_no, at, points)
@@ -33,8 +33,26 @@ const INSERT: Sql = Sql::pair(
 );
 const LATEST: Sql = Sql::same(
     "monitor.latest_points",
-    "SELECT at, points FROM latency_points WHERE bucket = $1 AND service_no = $2
-     ORDER BY at DESC LIMIT 1",
+    "SELECT CAST(service_no AS BIGINT) AS service_no, at, points FROM latency_points
+     WHERE bucket = $1 AND service_no = $2 ORDER BY at DESC LIMIT 1",
+);
+const FIRST_FROM: Sql = Sql::same(
+    "monitor.first_day_of_points",
+    "SELECT CAST(min(bucket) AS BIGINT) AS day FROM latency_points WHERE bucket >= $1",
+);
+// The services lead, so that only their rows of the span are looked at, not those of the whole day:
+// without the plus SQLite looks at all of the portion for each of its services.
+const PAGE: Sql = Sql::same(
+    "monitor.page_points",
+    "SELECT s.number AS service_no, p.at, p.points FROM services AS s CROSS JOIN latency_points AS p
+     WHERE s.number >= $1 AND s.number <= $2 AND p.bucket = $3 AND p.service_no = +s.number
+       AND p.at >= $4 AND p.at < $5 AND (s.number > $1 OR p.at > $6)
+     ORDER BY s.number, p.at LIMIT $7",
+);
+const OF_SERVICE: Sql = Sql::same(
+    "monitor.points_of_service",
+    "SELECT CAST(service_no AS BIGINT) AS service_no, at, points FROM latency_points
+     WHERE bucket = $1 AND service_no = $2 AND at >= $3 AND at < $4 ORDER BY at DESC LIMIT $5",
 );
 
 /// Days in which the newest row is looked for.
@@ -46,31 +64,23 @@ const LATEST_DAYS: i64 = 3;
 /// # Errors
 /// When the database fails.
 pub async fn insert(tx: &mut Tx, rows: &[PointsRow]) -> Result<(), StoreError> {
-    let mut sorted: Vec<&PointsRow> = rows.iter().filter(|row| !row.points.is_empty()).collect();
-    if sorted.is_empty() {
-        return Ok(());
-    }
+    let mut pieces: Vec<Piece<'_>> = rows
+        .iter()
+        .filter(|row| !row.points.is_empty())
+        .map(|row| Piece {
+            service: row.service_no.0,
+            time: row.at.as_millis(),
+            bytes: &row.points,
+        })
+        .collect();
     // In the order of the key: neighbours are written together, and two writers of the same rows
     // can't wait for each other.
-    sorted.sort_by_key(|row| (day(row.at), row.service_no, row.at));
-    let bytes: Vec<u8> = sorted.iter().flat_map(|row| row.points.iter().copied()).collect();
-    match tx.dialect() {
-        Dialect::Sqlite => {
-            let list = as_json(&sorted);
-            tx.execute(&INSERT, values![&list, bytes.as_slice()]).await?;
-        }
-        Dialect::Postgres => {
-            let lists = as_lists(&sorted);
-            let [services, times, starts, lengths] = &lists;
-            let values = values![bytes.as_slice(), services, times, starts, lengths];
-            tx.execute(&INSERT, values).await?;
-        }
-    }
-    Ok(())
+    pieces.sort_by_key(|piece| (piece.time.div_euclid(DAY_MS), piece.service, piece.time));
+    pieces::insert(tx, &INSERT, &pieces, &[]).await
 }
 
-/// The newest row of a service within [`LATEST_DAYS`], if there is one. It may be older than the last
-/// poll, which may have brought no points.
+/// The newest row of a service within three days, if there is one. It may be older than the last poll,
+/// which may have brought no points.
 ///
 /// # Errors
 /// When the database fails.
@@ -79,49 +89,56 @@ pub async fn latest(
     service: ServiceNumber,
     now: Timestamp,
 ) -> Result<Option<PointsRow>, StoreError> {
+    let today = now.as_millis().div_euclid(DAY_MS);
     for back in 0..LATEST_DAYS {
-        let values = [Value::from(day(now).saturating_sub(back)), Value::from(service.0)];
-        if let Some(row) = db.fetch_optional(&LATEST, &values).await? {
-            let (at, points) = (row.get("at")?, row.get("points")?);
-            return Ok(Some(PointsRow { service_no: service, at, points }));
+        let day = today.saturating_sub(back);
+        if let Some(row) = db.fetch_optional(&LATEST, values![day, service.0]).await? {
+            return points_row(&row).map(Some);
         }
     }
     Ok(None)
 }
 
-/// The day since 1970 that a time is in.
-pub(crate) const fn day(at: Timestamp) -> i64 {
-    at.as_millis().div_euclid(DAY_MS)
+/// When the first day begins, from that of `from` on, that has rows.
+pub(crate) async fn first_from(db: &Db, from: i64) -> Result<Option<i64>, StoreError> {
+    let row = db.fetch_one(&FIRST_FROM, values![from.div_euclid(DAY_MS)]).await?;
+    Ok(row.get::<Option<i64>>("day")?.map(|day| day.saturating_mul(DAY_MS)))
 }
 
-/// `[[service, at, start, length], …]`
-fn as_json(rows: &[&PointsRow]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(rows.len().saturating_mul(40));
-    let mut start = 1_usize;
-    for row in rows {
-        let opening = if text.is_empty() { '[' } else { ',' };
-        let (service, at, length) = (row.service_no.0, row.at.as_millis(), row.points.len());
-        // Writing to a text can't fail.
-        let _ = write!(text, "{opening}[{service},{at},{start},{length}]");
-        start = start.saturating_add(length);
-    }
-    text.push(']');
-    text
+/// Rows of a span within one day, of the services up to `last`, by service and time: those after
+/// service and time of `after`, up to `limit`.
+pub(crate) async fn page(
+    db: &Db,
+    span: Span,
+    after: (i64, i64),
+    last: i64,
+    limit: usize,
+) -> Result<Vec<PointsRow>, StoreError> {
+    let ((service, at), day) = (after, span.start.div_euclid(DAY_MS));
+    let values = values![service, last, day, span.start, span.end, at, row_limit(limit)];
+    db.fetch_all(&PAGE, values).await?.iter().map(points_row).collect()
 }
 
-/// Services, times, starts and lengths.
-fn as_lists(rows: &[&PointsRow]) -> [Vec<i64>; 4] {
-    let mut start = 1_i64;
-    let mut lists = [const { Vec::new() }; 4];
-    let [services, times, starts, lengths] = &mut lists;
-    for row in rows {
-        let length = i64::try_from(row.points.len()).unwrap_or(i64::MAX);
-        services.push(row.service_no.0);
-        times.push(row.at.as_millis());
-        starts.push(start);
-        lengths.push(length);
-        start = start.saturating_add(length);
-    }
-    lists
+/// The newest rows of a service in the part of a span that is in `day`, up to `limit`.
+pub(crate) async fn of_service(
+    snapshot: &mut Snapshot,
+    service: ServiceNumber,
+    day: i64,
+    span: Span,
+    limit: usize,
+) -> Result<Vec<PointsRow>, StoreError> {
+    let values = values![day, service.0, span.start, span.end, row_limit(limit)];
+    snapshot.fetch_all(&OF_SERVICE, values).await?.iter().map(points_row).collect()
 }
+
+fn points_row(row: &Row) -> Result<PointsRow, StoreError> {
+    let service_no = ServiceNumber(row.get("service_no")?);
+    Ok(PointsRow { service_no, at: row.get("at")?, points: row.get("points")? })
+}
+
+fn row_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+pub(crate) const PLANNED: [&Sql; 3] = [&LATEST, &PAGE, &OF_SERVICE];

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use mainstay_monitor::ServiceNumber;
-use mainstay_monitor::latency::{latest, points};
 use mainstay_store::{Dialect, Sql};
 use mainstay_testkit::clock::START;
 use mainstay_testkit::each_database;
 
-use crate::house::{House, poll};
+use super::house::{House, poll, scattered};
+use crate::latency::{latest, points};
+use crate::watch::ServiceNumber;
 
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_hours(24);
@@ -93,11 +93,8 @@ async fn write_polls(house: &House, turns: Range<i64>, unit: u64) {
 
 /// Latencies between 1 and 900 ms, in whole units of so many microseconds.
 fn latencies(service: i64, turn: i64, unit: u64) -> [u64; DEPENDENCIES] {
-    let mut seed = u64::try_from(service * 1_000 + turn).unwrap();
-    std::array::from_fn(|_| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (1_000 + (seed >> 33) % 900_000) / unit * unit
-    })
+    let mut numbers = scattered(service * 1_000 + turn, 1_000, 900_000);
+    std::array::from_fn(|_| numbers.next().unwrap_or_default() / unit * unit)
 }
 
 /// What the rows take, with their indexes.
