@@ -23,6 +23,27 @@ pub(crate) enum Over {
     Nothing,
 }
 
+/// What a closed breaker looks back on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Window {
+    /// The last so many results.
+    CountRing,
+    /// The results of the last seconds.
+    Rolling,
+}
+
+impl Window {
+    /// What the case with so many results is called.
+    fn name(self, samples: u32) -> String {
+        match self {
+            // The usual length, which goes without saying.
+            Self::CountRing if samples == SAMPLES[0] => "count_ring".to_owned(),
+            Self::CountRing => format!("count_ring_{samples}"),
+            Self::Rolling => format!("rolling_{samples}"),
+        }
+    }
+}
+
 /// Measures a number of calls: nanoseconds for each.
 type Round = Box<dyn FnMut(u32) -> anyhow::Result<f64>>;
 
@@ -50,7 +71,7 @@ impl<'a> Entry<'a> {
     /// A closed breaker around a plain call, alone and with two threads.
     pub(crate) fn closed_sync<E>(&mut self, call: impl Call<Result<u64, E>>) {
         let (timed, check) = plain(call);
-        self.contended("two_threads_sync", Over::BareSync, timed.clone(), check.clone());
+        self.contended("two_threads", Over::BareSync, timed.clone(), check.clone());
         self.admitted("closed_sync", Over::BareSync, 0, timed, check);
     }
 
@@ -67,24 +88,24 @@ impl<'a> Entry<'a> {
     /// A breaker that is open and refuses a plain call.
     pub(crate) fn open_sync<E>(&mut self, call: impl Call<Result<u64, E>>) {
         let (timed, check) = plain(call);
-        self.refused("open_sync", timed, check);
+        self.refused("open_reject", timed, check);
     }
 
     /// A breaker that is open and refuses a future.
     pub(crate) fn open_async<F: Future<Output = Result<u64, E>>, E>(&mut self, call: impl Call<F>) {
         let (timed, check) = polled(call);
-        self.refused("open_async", timed, check);
+        self.refused("open_reject_async", timed, check);
     }
 
     /// A closed breaker around a plain call, whose `window` holds as many results as `build` is told.
     pub(crate) fn window_sync<C: Call<Result<u64, E>>, E>(
         &mut self,
-        window: &str,
+        window: Window,
         build: impl Fn(u32) -> anyhow::Result<C>,
     ) -> anyhow::Result<()> {
         for samples in SAMPLES {
             let (timed, check) = plain(build(samples)?);
-            self.admitted(&format!("{window}_{samples}"), Over::BareSync, samples, timed, check);
+            self.admitted(&window.name(samples), Over::BareSync, samples, timed, check);
         }
         Ok(())
     }
@@ -92,12 +113,12 @@ impl<'a> Entry<'a> {
     /// A closed breaker around a future, whose `window` holds as many results as `build` is told.
     pub(crate) fn window_async<C: Call<F>, F: Future<Output = Result<u64, E>>, E>(
         &mut self,
-        window: &str,
+        window: Window,
         build: impl Fn(u32) -> anyhow::Result<C>,
     ) -> anyhow::Result<()> {
         for samples in SAMPLES {
             let (timed, check) = polled(build(samples)?);
-            self.admitted(&format!("{window}_{samples}"), Over::BareAsync, samples, timed, check);
+            self.admitted(&window.name(samples), Over::BareAsync, samples, timed, check);
         }
         Ok(())
     }

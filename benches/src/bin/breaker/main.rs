@@ -25,5 +25,6 @@ fn main() -> anyhow::Result<()> {
     ours::enter(&mut all)?;
     peers::enter(&mut all)?;
     table::print_all(&rounds::run(all)?)?;
-    memory::measure()
+    memory::measure()?;
+    mainstay_benches::figure::finish("breaker")
 }

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use mainstay_benches::figure::print;
 
 use crate::peers::{self, Breakers};
+use crate::table::shown;
 
 /// Says that this process is the one that fills its memory.
 pub(crate) const CHILD: &str = "fill-memory";
@@ -25,7 +26,7 @@ pub(crate) fn measure() -> anyhow::Result<()> {
             String::from_utf8_lossy(&output.stderr),
         );
         let bytes: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
-        print(&format!("breaker.{contestant}.registry_bytes"), bytes, "B")?;
+        print(&format!("{}.registry_bytes", shown(contestant)), bytes, "B")?;
     }
     Ok(())
 }

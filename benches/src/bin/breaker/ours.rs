@@ -3,7 +3,7 @@
 use mainstay_breaker::{Breaker, Breakers, Detector};
 
 use crate::call::{FAIL, SUCCEED, drive, fail, succeed};
-use crate::cases::{Case, Entry};
+use crate::cases::{Case, Entry, Window};
 use crate::peers::{self, FAILURES, OPEN, RATE, WINDOW, share};
 
 /// Below this many results no window speaks of a rate.
@@ -21,11 +21,11 @@ pub(crate) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     let open = share(with(Detector::consecutive(FAILURES.into()))?);
     (0..FAILURES).for_each(|_| drop(drive(open.call(FAIL))));
     entry.open_async(|| open.call(SUCCEED));
-    entry.window_sync("ring", |samples| {
+    entry.window_sync(Window::CountRing, |samples| {
         let ring = share(with(Detector::ring(samples, MIN_SAMPLES, RATE.into()))?);
         Ok(|| ring.run(succeed))
     })?;
-    entry.window_sync("window", |_| {
+    entry.window_sync(Window::Rolling, |_| {
         let rolling = share(with(Detector::rolling(WINDOW, MIN_SAMPLES, RATE.into()))?);
         Ok(|| rolling.run(succeed))
     })

@@ -5,38 +5,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mainstay_base::{SystemClock, SystemRng};
 use mainstay_benches::cluster::Cluster;
 use mainstay_benches::figure::print;
-use mainstay_events::{Event, Events, EventsError, EventsOptions, Stream};
+use mainstay_events::{Event, Events, EventsError, Stream};
 use mainstay_store::migrate;
-use tokio_util::sync::CancellationToken;
 
 use crate::open;
+use crate::writer::Writer;
 
 const TIME: Duration = Duration::from_secs(5);
 const WRITERS: usize = 8;
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 writes")]
 pub(crate) async fn measure(cluster: &Cluster) -> anyhow::Result<()> {
-    let address = cluster.database().await?;
-    let db = open(&address).await?;
+    let db = open(&cluster.database().await?).await?;
     migrate::up(&db).await?;
-    let stop = CancellationToken::new();
-    let (clock, rng) = (Arc::new(SystemClock::new()), Arc::new(SystemRng));
-    let starting = Events::start(db, EventsOptions::default(), clock, rng, stop.clone());
-    let (events, tasks) = starting.await?;
-    for (name, together) in [("single", 1_u32), ("batch_of_100", 100)] {
-        let writes = write_for(&events, together).await? as f64 / TIME.as_secs_f64();
-        print(&format!("events.org_writes_per_s_{name}"), writes, "1/s")?;
-        print(&format!("events.org_events_per_s_{name}"), writes * f64::from(together), "1/s")?;
-    }
-    stop.cancel();
-    tasks.finished().await;
+    let writer = Writer::start(db).await?;
+    print("events.org_ceiling_tx", write_for(&writer.events, 1).await?, "1/s")?;
+    let together = 100;
+    let writes = write_for(&writer.events, together).await?;
+    print("events.org_ceiling_batch_of_100_tx", writes, "1/s")?;
+    print("events.org_ceiling_batch_of_100_events", writes * f64::from(together), "1/s")?;
+    writer.end().await;
     Ok(())
 }
 
-async fn write_for(events: &Events, together: u32) -> anyhow::Result<u64> {
+/// Writes in a second.
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 writes")]
+async fn write_for(events: &Events, together: u32) -> anyhow::Result<f64> {
     let written = Arc::new(AtomicU64::new(0));
     let until = Instant::now() + TIME;
     let writers: Vec<_> = (0..WRITERS)
@@ -45,7 +40,7 @@ async fn write_for(events: &Events, together: u32) -> anyhow::Result<u64> {
     for writer in writers {
         writer.await??;
     }
-    Ok(written.load(Ordering::Relaxed))
+    Ok(written.load(Ordering::Relaxed) as f64 / TIME.as_secs_f64())
 }
 
 async fn write(

@@ -10,8 +10,6 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::EVENTS;
-
 /// The longest that all may take to be there, and to get the last event.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Connections that are opened at once.
@@ -55,8 +53,13 @@ pub(crate) fn part_of(values: &[f64], part: f64) -> f64 {
 }
 
 impl Crowd {
-    /// Opens a stream for each request and waits until each has had its first bytes of it.
-    pub(crate) async fn gather(address: &str, requests: Vec<String>) -> anyhow::Result<Self> {
+    /// Opens a stream for each request, on which `events` will come, and waits until each has had its
+    /// first bytes of it.
+    pub(crate) async fn gather(
+        address: &str,
+        requests: Vec<String>,
+        events: usize,
+    ) -> anyhow::Result<Self> {
         let mut tasks = Vec::with_capacity(requests.len());
         let (there, mut arrivals) = mpsc::channel(TOGETHER);
         let mut waiting = requests.into_iter();
@@ -67,7 +70,12 @@ impl Crowd {
             }
             let count = portion.len();
             for request in portion {
-                tasks.push(tokio::spawn(follow(address.to_owned(), request, there.clone())));
+                tasks.push(tokio::spawn(follow(
+                    address.to_owned(),
+                    request,
+                    events,
+                    there.clone(),
+                )));
             }
             for _ in 0..count {
                 let arrived = tokio::time::timeout(PATIENCE, arrivals.recv());
@@ -89,14 +97,15 @@ impl Crowd {
 async fn follow(
     address: String,
     request: String,
+    events: usize,
     there: mpsc::Sender<()>,
 ) -> anyhow::Result<Vec<f64>> {
     let mut stream = TcpStream::connect(&address).await?;
     stream.write_all(request.as_bytes()).await?;
     let mut lines = BufReader::with_capacity(1024, stream);
     let (mut line, mut told) = (String::new(), Some(there));
-    let mut latencies = Vec::with_capacity(EVENTS);
-    while latencies.len() < EVENTS {
+    let mut latencies = Vec::with_capacity(events);
+    while latencies.len() < events {
         line.clear();
         anyhow::ensure!(lines.read_line(&mut line).await? > 0, "the stream ended");
         // The first line that is a part of the stream: a comment or the first event.

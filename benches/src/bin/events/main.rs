@@ -1,23 +1,29 @@
 //! `./scripts/bench events`: 5 000 followers of one stream, 4 events a second of 200 bytes, on the real
-//! binary and PostgreSQL, beside nginx with nchan where that is installed; and how many writes a second
-//! one counter bears.
+//! binary and PostgreSQL, beside nginx with nchan where that is installed; how long an event takes to a
+//! client, what it costs the transaction that brings it, and how many writes a second one counter bears.
 #![expect(
     clippy::disallowed_methods,
     reason = "a bench goes by the wall clock and the environment"
 )]
 
 mod ceiling;
+mod cost;
+mod delay;
 mod followers;
+mod here;
+mod instance;
 mod mainstay;
 mod nchan;
+mod writer;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::{Secret, SystemClock};
 use mainstay_benches::cluster::Cluster;
-use mainstay_benches::figure::{median, print};
+use mainstay_benches::figure::{self, median, print};
 use mainstay_benches::process::Server;
+use mainstay_store::options::DEFAULT_CONNECTIONS;
 use mainstay_store::{Db, StoreError, StoreOptions, Target};
 
 use followers::Delivered;
@@ -37,13 +43,21 @@ fn main() -> anyhow::Result<()> {
         let cluster = Cluster::start()?;
         mainstay::measure(&cluster).await?;
         nchan::measure().await?;
-        ceiling::measure(&cluster).await
+        delay::measure(&cluster).await?;
+        cost::measure(&cluster).await?;
+        ceiling::measure(&cluster).await?;
+        figure::finish("events")
     })
 }
 
 async fn open(address: &str) -> Result<Db, StoreError> {
+    open_with(address, DEFAULT_CONNECTIONS).await
+}
+
+async fn open_with(address: &str, connections: u32) -> Result<Db, StoreError> {
     let target = Target::Postgres { url: Secret::new(address.to_owned()) };
-    Db::open(StoreOptions::new(target, Arc::new(SystemClock::new()))).await
+    let options = StoreOptions::new(target, Arc::new(SystemClock::new()));
+    Db::open(StoreOptions { connections, ..options }).await
 }
 
 /// What one round cost.
@@ -85,10 +99,10 @@ fn print_cost(name: &str, cost: Cost) -> anyhow::Result<()> {
     let mut latencies = cost.delivered.latencies_ms;
     latencies.sort_by(f64::total_cmp);
     let at = |part: f64| followers::part_of(&latencies, part);
-    print(&format!("{name}.delivery_p50_ms"), at(0.5), "ms")?;
-    print(&format!("{name}.delivery_p99_ms"), at(0.99), "ms")?;
+    print(&format!("{name}.fanout_5000_p50_ms"), at(0.5), "ms")?;
+    print(&format!("{name}.fanout_5000_p99_ms"), at(0.99), "ms")?;
     print(&format!("{name}.cpu_us_per_delivery"), cost.cpu_us, "us")?;
-    print(&format!("{name}.resident_mb"), cost.resident_mb, "MB")?;
+    print(&format!("{name}.fanout_5000_rss_mb"), cost.resident_mb, "MB")?;
     print(&format!("{name}.publish_ms"), median(cost.published_ms), "ms")?;
     Ok(())
 }

@@ -8,7 +8,7 @@ use mainstay_benches::exchange::exchange;
 use mainstay_benches::process::Server;
 
 use crate::followers::{Crowd, now_ns};
-use crate::{BYTES, FOLLOWERS, print_cost, round};
+use crate::{BYTES, EVENTS, FOLLOWERS, print_cost, round};
 
 const MODULE: &str = "/usr/lib/nginx/modules/ngx_nchan_module.so";
 
@@ -27,7 +27,7 @@ pub(crate) async fn measure() -> anyhow::Result<()> {
         "GET /sub HTTP/1.1\r\nhost: {}\r\naccept: text/event-stream\r\n\r\n",
         server.address
     );
-    let crowd = Crowd::gather(&server.address, vec![request; FOLLOWERS]).await?;
+    let crowd = Crowd::gather(&server.address, vec![request; FOLLOWERS], EVENTS).await?;
     let address = server.address.clone();
     let cost = round(&server, crowd, async |_| publish(&address).await).await?;
     print_cost("nchan", cost)

@@ -15,7 +15,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use mainstay_benches::figure::{median, print};
+use mainstay_benches::figure::{self, median, print};
 use mainstay_benches::load;
 use mainstay_benches::process::Server;
 use tokio::net::TcpListener;
@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<()> {
     runtime.block_on(accounts::measure(&binary))?;
     measure_start(&binary)?;
     print("http.binary_mb", byte_count(&binary)? / MEGABYTE, "MB")?;
-    Ok(())
+    figure::finish("http")
 }
 
 /// Both servers in turn, round by round, so that a noisy minute hits both.

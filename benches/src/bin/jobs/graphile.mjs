@@ -6,7 +6,7 @@ const jobs = Number(count);
 const logger = new Logger(() => () => {});
 const utils = await makeWorkerUtils({ connectionString, logger });
 await utils.migrate();
-const say = (name, value, unit) => console.log(`figure jobs.graphile_${name} ${value.toFixed(2)} ${unit}`);
+const say = (name, value, unit) => console.log(`figure ${name} ${value.toFixed(value < 1 ? 4 : 2)} ${unit}`);
 const cpu = () => { const used = process.cpuUsage(); return used.user + used.system; };
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -31,24 +31,24 @@ async function drain(concurrentJobs, preset) {
   const left = () => utils.withPgClient((client) => client.query("select 1 from graphile_worker.jobs limit 1"));
   while ((await left()).rowCount > 0) await pause(1);
   const seconds = (performance.now() - began) / 1000;
-  const each = (cpu() - used) / jobs;
+  const each = (cpu() - used) / 1000 / jobs;
   await runner.stop();
   return { filled, rate: jobs / seconds, each };
 }
 
 for (const concurrency of list.split(",").map(Number)) {
   const plain = await drain(concurrency);
-  say(`per_s_c${concurrency}`, plain.rate, "jobs/s");
-  say(`cpu_us_c${concurrency}`, plain.each, "us/job");
+  say(`graphile.rate_c${concurrency}`, plain.rate, "jobs/s");
+  say(`graphile.cpu_ms_c${concurrency}`, plain.each, "ms");
   const local = await drain(concurrency, { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 } });
-  say(`local_queue_per_s_c${concurrency}`, local.rate, "jobs/s");
-  say(`local_queue_cpu_us_c${concurrency}`, local.each, "us/job");
-  if (concurrency === 24) say("enqueue_thousands", plain.filled, "jobs/s");
+  say(`graphile_local_queue.rate_c${concurrency}`, local.rate, "jobs/s");
+  say(`graphile_local_queue.cpu_ms_c${concurrency}`, local.each, "ms");
+  if (concurrency === 24) say("graphile.enqueue_batch_rate", plain.filled, "jobs/s");
 }
 
 const one = performance.now();
 for (let n = 0; n < 1000; n += 1) await utils.addJob("unheard", { n });
-say("enqueue_one_by_one", 1000 / ((performance.now() - one) / 1000), "jobs/s");
+say("graphile.enqueue_single_rate", 1000 / ((performance.now() - one) / 1000), "jobs/s");
 
 let began;
 const runner = await run({
@@ -65,8 +65,8 @@ for (let n = 0; n < 200; n += 1) {
   await pause(25);
 }
 times.sort((a, b) => a - b);
-say("pick_up_p50", times[100], "ms");
-say("pick_up_p99", times[198], "ms");
+say("graphile.pickup_p50_ms", times[100], "ms");
+say("graphile.pickup_p99_ms", times[198], "ms");
 await runner.stop();
 await utils.release();
 process.exit(0);

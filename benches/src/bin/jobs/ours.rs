@@ -35,7 +35,7 @@ const UNFINISHED: Sql =
 /// What draining a full queue gave.
 pub(crate) struct Drained {
     pub(crate) jobs_per_s: f64,
-    pub(crate) cpu_us: f64,
+    pub(crate) cpu_ms: f64,
     pub(crate) enqueued_per_s: f64,
 }
 
@@ -99,7 +99,7 @@ pub(crate) async fn drain(cluster: &Cluster, concurrency: u32) -> anyhow::Result
     house.db.close().await;
     Ok(Drained {
         jobs_per_s: JOBS as f64 / took.as_secs_f64(),
-        cpu_us: cpu.as_secs_f64() * 1e6 / JOBS as f64,
+        cpu_ms: cpu.as_secs_f64() * 1e3 / JOBS as f64,
         enqueued_per_s,
     })
 }

@@ -4,16 +4,19 @@ use breaker_peer::{CircuitBreaker, CircuitBreakerConfig, CircuitBreakerConfigBui
 
 use super::{FAILURES, OPEN, RATE, share};
 use crate::call::SUCCEED;
-use crate::cases::{Case, Entry};
+use crate::cases::{Case, Entry, Window};
+
+/// Its own name is that of our figures.
+pub(super) const NAME: &str = "breaker_crate";
 
 pub(super) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
-    let mut entry = Entry::new(cases, "breaker");
+    let mut entry = Entry::new(cases, NAME);
     let closed = share(consecutive());
     entry.closed_async(|| closed.call(|| SUCCEED));
     let open = share(consecutive());
     open.trip();
     entry.open_async(|| open.call(|| SUCCEED));
-    entry.window_async("ring", |samples| {
+    entry.window_async(Window::CountRing, |samples| {
         let config = settings()
             .failure_rate_threshold(RATE)
             .sliding_window_size(samples)

@@ -10,7 +10,7 @@ use failsafe::{CircuitBreaker, StateMachine};
 
 use super::{FAILURES, OPEN, RATE, WINDOW, share};
 use crate::call::{SUCCEED, fail, succeed};
-use crate::cases::{Case, Entry};
+use crate::cases::{Case, Entry, Window};
 
 pub(super) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     let mut entry = Entry::new(cases, "failsafe");
@@ -23,7 +23,7 @@ pub(super) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     }
     entry.open_sync(|| CircuitBreaker::call(open, succeed));
     entry.open_async(|| Futures::call(open, SUCCEED));
-    entry.window_sync("window", |samples| {
+    entry.window_sync(Window::Rolling, |samples| {
         let closed = share(rate(samples));
         Ok(|| CircuitBreaker::call(closed, succeed))
     })

@@ -36,7 +36,7 @@ pub(crate) const BREAKERS: &[(&str, Build)] = &[
     (OURS, crate::ours::many),
     ("failsafe", |count| map(count, failsafe::consecutive)),
     ("recloser", |count| map(count, || recloser::ring(recloser::LENGTH))),
-    ("breaker", |count| map(count, breaker::consecutive)),
+    (breaker::NAME, |count| map(count, breaker::consecutive)),
     ("circuitbreaker_rs", |count| map(count, circuitbreaker_rs::consecutive)),
     ("tower_resilience", tower_resilience::many),
 ];

@@ -4,7 +4,7 @@ use recloser::{AsyncRecloser, Recloser};
 
 use super::{OPEN, RATE, share};
 use crate::call::{SUCCEED, fail, succeed};
-use crate::cases::{Case, Entry};
+use crate::cases::{Case, Entry, Window};
 
 /// How many results the ring holds by default.
 pub(super) const LENGTH: u32 = 100;
@@ -19,7 +19,7 @@ pub(super) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     entry.open_sync(|| refusing.call(succeed));
     let refusing = share(AsyncRecloser::from(open()));
     entry.open_async(|| refusing.call(SUCCEED));
-    entry.window_sync("ring", |samples| {
+    entry.window_sync(Window::CountRing, |samples| {
         let closed = share(ring(samples));
         Ok(|| closed.call(succeed))
     })

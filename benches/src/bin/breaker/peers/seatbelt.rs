@@ -9,7 +9,7 @@ use tick::runtime::InactiveClock;
 
 use super::{OPEN, RATE, WINDOW, share};
 use crate::call::{Answer, FAIL, Failure, Later, SUCCEED, drive};
-use crate::cases::{Case, Entry};
+use crate::cases::{Case, Entry, Window};
 
 /// How many results it needs before it judges, by default.
 const SAMPLES: u32 = 100;
@@ -32,7 +32,7 @@ fn enter_with(
         let _ = drive(open.execute(FAIL));
     }
     entry.open_async(|| open.execute(SUCCEED));
-    entry.window_async("window", |samples| {
+    entry.window_async(Window::Rolling, |samples| {
         let closed = share(rate(clock, samples));
         Ok(|| closed.execute(SUCCEED))
     })

@@ -13,7 +13,7 @@ use tower_resilience_circuitbreaker::{
 
 use super::{Breakers, FAILURES, OPEN, RATE};
 use crate::call::{Failure, Later, SUCCEED, drive};
-use crate::cases::{Case, Entry};
+use crate::cases::{Case, Entry, Window};
 use crate::memory::map;
 
 /// How often the length of the time window is corrected until it holds the samples that it should.
@@ -27,12 +27,12 @@ pub(super) fn enter(cases: &mut Vec<Case>) -> anyhow::Result<()> {
     let open = consecutive()?.layer(Inner);
     drive(open.force_open());
     entry.open_async(caller(open));
-    entry.window_async("ring", |samples| {
+    entry.window_async(Window::CountRing, |samples| {
         let rate =
             settings().failure_rate_threshold(RATE.into()).sliding_window_size(size(samples));
         Ok(caller(rate.build()?.layer(Inner)))
     })?;
-    entry.window_async("window", |samples| Ok(caller(time_window(samples)?)))
+    entry.window_async(Window::Rolling, |samples| Ok(caller(time_window(samples)?)))
 }
 
 /// So many breakers with one configuration.

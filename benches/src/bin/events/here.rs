@@ -1,0 +1,126 @@
+//! An instance in this process: nothing that the real binary can be asked for writes an event, so that
+//! whoever wants to write and to serve in one process must be it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
+use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
+use mainstay_events::Events;
+use mainstay_http::{
+    Asset, Assets, BuildInfo, DatabaseKind, Limits, Live, Probe, Proofs, Site, Surface,
+    SystemCheck, SystemDatabase,
+};
+use mainstay_jobs::{Jobs, JobsOptions};
+use mainstay_store::Db;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::instance::PEPPER;
+use crate::writer::Writer;
+
+/// The surface and what it stands on.
+pub(crate) struct Here {
+    pub(crate) address: String,
+    writer: Writer,
+    stop: CancellationToken,
+    serving: JoinHandle<()>,
+}
+
+impl Here {
+    pub(crate) async fn start(db: Db) -> anyhow::Result<Self> {
+        let writer = Writer::start(db.clone()).await?;
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?.to_string();
+        let service = mainstay_http::service(surface(db, writer.events.clone())?);
+        let stop = CancellationToken::new();
+        let stopped = stop.clone().cancelled_owned();
+        let serving = tokio::spawn(async move {
+            mainstay_http::serve(listener, None, service, stopped, Duration::ZERO).await;
+        });
+        Ok(Self { address, writer, stop, serving })
+    }
+
+    pub(crate) fn events(&self) -> &Events {
+        &self.writer.events
+    }
+
+    pub(crate) async fn end(self) {
+        self.stop.cancel();
+        // It has measured what it should: how it ends does not matter.
+        let _ = self.serving.await;
+        self.writer.end().await;
+    }
+}
+
+fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
+    let (clock, rng) = (Arc::new(SystemClock::new()) as Arc<dyn Clock>, Arc::new(SystemRng));
+    let ids = IdSource::new(Arc::clone(&clock), rng.clone());
+    let options = Options {
+        db,
+        clock: Arc::clone(&clock),
+        ids: ids.clone(),
+        rng: rng.clone(),
+        pepper: Pepper::new(PEPPER)?,
+        hashing: HashingLimits { at_once: 1, waiting: 1 },
+        post: Arc::new(NoPost),
+        changed: Arc::new(|| ()),
+    };
+    let (accounts, _) = Accounts::new(options)?;
+    let options = JobsOptions::default();
+    Ok(Surface {
+        live: Live {
+            connections: events.connections().clone(),
+            events: events.clone(),
+            proofs: Proofs::new(accounts.clone(), Arc::clone(&clock)),
+            rng: rng.clone(),
+            max_per_user: 1,
+            max_per_token: 1,
+        },
+        jobs: Jobs::new(events, Arc::clone(&clock), ids.clone(), rng, options),
+        accounts,
+        ids,
+        build: BuildInfo { version: "bench", commit: None },
+        started_at: clock.now(),
+        clock,
+        probe: Arc::new(Nothing),
+        assets: Arc::new(Nothing),
+        metrics: Arc::new(String::new),
+        site: Site { alone: true, https: false, origin: None, metrics_public: false },
+        trusts: Arc::new(|_| false),
+        limits: Limits::default(),
+    })
+}
+
+/// No dashboard, and no look at its own health.
+struct Nothing;
+
+impl Probe for Nothing {
+    fn database(&self) -> SystemDatabase {
+        SystemDatabase { kind: DatabaseKind::Postgres, schema_version: 0 }
+    }
+
+    fn check(&self) -> Pin<Box<dyn Future<Output = Vec<SystemCheck>> + Send + '_>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+}
+
+impl Assets for Nothing {
+    fn find(&self, _: &str) -> Option<Asset> {
+        None
+    }
+
+    fn index(&self) -> Asset {
+        Asset {
+            content_type: "text/plain",
+            etag: "\"\"",
+            immutable: false,
+            identity: b"",
+            brotli: None,
+            gzip: None,
+        }
+    }
+}
