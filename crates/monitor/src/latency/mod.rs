@@ -21,7 +21,6 @@ mod varint;
 
 pub use chart::{Bucket, Range, RangeError, chart};
 pub use points::{Damaged, pack, unpack};
-pub use points::{pack, unpack};
 pub use record::points::{PointsRow, insert, latest};
 pub use retention::{Retention, RetentionError};
 pub use rollup::GRACE;
