@@ -1,10 +1,10 @@
 //! The monitor: services polled on time, their answers judged and recorded.
 //!
-//! Data moves one way: [`watch`] is what is known of a service, [`policy`] the numbers that polling
-//! goes by → the [`roster`] says which request to make now, by [`decide`] → [`formats`] read the
-//! answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the result:
-//! the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes it
-//! with its events by `record` (all SQL).
+//! Data moves one way: people define [`services`] → [`watch`] is what is known of one, [`policy`] the
+//! numbers that polling goes by → the [`roster`] says which request to make now, by [`decide`] →
+//! [`formats`] read the answer → [`report`] is what it says, [`failure`] why there is none → a
+//! [`sink`] takes the result: the [`recorder`], which compares it with what is `known`, as `judge`
+//! says (pure), and writes it with its events by `record` (all SQL).
 
 mod announce;
 pub mod decide;
@@ -18,6 +18,7 @@ mod record;
 pub mod recorder;
 pub mod report;
 pub mod roster;
+pub mod services;
 pub mod sink;
 pub mod status;
 pub mod watch;
@@ -28,6 +29,7 @@ pub use policy::{PolicyError, PollPolicy};
 pub use recorder::Recorder;
 pub use report::{DependencyStatus, HealthState, Report, Reported, Warning};
 pub use roster::Roster;
+pub use services::{Definition, Draft, Patch, Seal, Services, ServicesError, Watches};
 pub use sink::{PollResult, Recorded, Sink};
 pub use status::ServiceStatus;
 pub use watch::{Endpoint, ServiceNumber, Watch};
