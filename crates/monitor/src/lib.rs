@@ -1,11 +1,11 @@
 //! The monitor: services polled on time, their answers judged and recorded.
 //!
-//! Data moves one way: [`watch`] is what is known of a service, [`policy`] the numbers that polling
-//! goes by → the [`engine`] learns from a [`source`] which services there are, and the [`roster`]
-//! says which request to make now, by [`decide`] → [`observe`] makes it → [`formats`] read the
-//! answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the result:
-//! the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes it
-//! with its events by `record` (all SQL). [`latency`] keeps how long dependencies took.
+//! Data moves one way: people define [`services`] → [`watch`] is what is known of one, [`policy`] the
+//! numbers that polling goes by → the [`engine`] learns from a [`source`] which services there are, and
+//! the [`roster`] says which request to make now, by [`decide`] → [`observe`] makes it → [`formats`]
+//! read the answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the
+//! result: the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes
+//! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took.
 
 mod announce;
 pub mod decide;
@@ -22,6 +22,7 @@ mod record;
 pub mod recorder;
 pub mod report;
 pub mod roster;
+pub mod services;
 pub mod sink;
 pub mod source;
 pub mod status;
@@ -34,6 +35,7 @@ pub use policy::{PolicyError, PollPolicy};
 pub use recorder::Recorder;
 pub use report::{DependencyStatus, HealthState, Report, Reported, Warning};
 pub use roster::Roster;
+pub use services::{Definition, Draft, Patch, Seal, Services, ServicesError, Watches};
 pub use sink::{PollResult, Recorded, Sink};
 pub use status::ServiceStatus;
 pub use watch::{Endpoint, ServiceNumber, Watch};

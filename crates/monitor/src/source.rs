@@ -6,6 +6,7 @@ use std::pin::Pin;
 use mainstay_store::StoreError;
 
 use crate::roster::Memory;
+use crate::services::Services;
 use crate::watch::{ServiceNumber, Watch};
 
 /// Tells which services are to be polled here.
@@ -26,4 +27,15 @@ pub struct Changes {
     pub watched: Vec<(Watch, Option<Memory>)>,
     /// Services to poll no more.
     pub gone: Vec<ServiceNumber>,
+}
+
+impl Source for Services {
+    fn changes(&self, after: i64) -> Changing<'_> {
+        Box::pin(async move {
+            let watches = self.watches(after).await?;
+            let mut gone = watches.gone;
+            gone.extend(watches.broken.into_iter().map(|(number, _)| number));
+            Ok(Changes { latest: watches.latest, watched: watches.watched, gone })
+        })
+    }
 }

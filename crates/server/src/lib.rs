@@ -1,7 +1,7 @@
 //! The `mainstay` program: [`cli`] → [`config`] → [`telemetry`] → a command → [`exit`].
 //!
 //! `serve` binds (`listen`, `descriptors`), opens the data (`data`) and the rooms on it (`rooms`, `room` with `pepper`),
-//! runs jobs (`work` with `post`), joins all to a surface (`wire`), watches itself (`metrics`, `saturation`) and ends by [`shutdown`].
+//! polls services (`monitor`), runs jobs (`work` with `post`), joins all to a surface (`wire`), watches itself (`metrics`, `saturation`) and ends by [`shutdown`].
 //!
 //! A library, so that tests reach its parts; the binary only calls [`run`].
 
@@ -12,6 +12,7 @@ mod descriptors;
 pub mod exit;
 mod listen;
 mod metrics;
+mod monitor;
 pub mod output;
 mod pepper;
 mod post;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use mainstay_http::measure::{DURATION_BUCKETS, REQUEST_DURATION};
+use mainstay_monitor::{engine, recorder};
 use mainstay_outbound::mail::measure as mail;
+use mainstay_outbound::web::measure as web;
 use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use metrics_process::Collector;
@@ -52,6 +54,13 @@ impl Recorder {
                 let jobs = Matcher::Prefix(JOB_TIMINGS.to_owned());
                 builder.set_buckets_for_metric(jobs, mainstay_jobs::METRIC_BUCKETS)
             })
+            .and_then(|builder| {
+                let calls: &[(&str, &[f64])] = &[(web::REQUEST_DURATION, web::DURATION_BUCKETS)];
+                let rooms = [engine::METRIC_BUCKETS, recorder::METRIC_BUCKETS, calls];
+                rooms.into_iter().flatten().try_fold(builder, |builder, (name, buckets)| {
+                    builder.set_buckets_for_metric(Matcher::Full((*name).to_owned()), buckets)
+                })
+            })
             .and_then(PrometheusBuilder::install_recorder)
             .context("the metrics can't be recorded; start Mainstay once in a process")?;
         let process = Collector::default();
@@ -62,6 +71,9 @@ impl Recorder {
         mainstay_jobs::describe_metrics();
         mainstay_accounts::describe_metrics();
         mail::describe_metrics();
+        web::describe_metrics();
+        engine::describe_metrics();
+        recorder::describe_metrics();
         saturation::describe();
         lines::describe();
         describe_gauge!(BUILD_INFO, "Always 1; the labels tell which Mainstay this is.");

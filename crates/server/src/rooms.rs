@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use mainstay_accounts::{Accounts, SeenQueue};
+use mainstay_accounts::{Accounts, Pepper, SeenQueue};
 use mainstay_base::{Clock, IdSource, SystemRng};
 use mainstay_events::{Events, EventsOptions, EventsTasks, Topic};
 use mainstay_jobs::{Handler, Jobs, JobsOptions};
+use mainstay_monitor::latency::Upkeep;
 use mainstay_outbound::Mailer;
 use mainstay_store::{Db, installation, migrate};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,7 @@ pub(crate) struct Rooms {
     pub(crate) handlers: Vec<Arc<dyn Handler>>,
     pub(crate) accounts: Accounts,
     pub(crate) seen: SeenQueue,
+    pub(crate) pepper: Pepper,
 }
 
 /// What is ended when all work is done.
@@ -75,13 +77,22 @@ pub(crate) async fn open(
     let tools = work::Tools {
         accounts: accounts.clone(),
         audit_kept: config.accounts.audit_kept,
-        mail: mailer.map(|mailer| (mailer, pepper)),
+        mail: mailer.map(|mailer| (mailer, pepper.clone())),
+        upkeep: upkeep(config, &db).await?,
     };
     let handlers = work::handlers(tools)?;
     jobs.register(&handlers);
     let schema_version = moved.version;
     let ending = Ending { db: db.clone(), tasks, last };
-    Ok((Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen }, ending))
+    let rooms = Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper };
+    Ok((rooms, ending))
+}
+
+/// Rolls latencies up and removes what is not kept; where today's go to is made now.
+async fn upkeep(config: &Config, db: &Db) -> anyhow::Result<Upkeep> {
+    let upkeep = Upkeep::new(db.clone(), config.history)?;
+    upkeep.open_days().await?;
+    Ok(upkeep)
 }
 
 impl Ending {

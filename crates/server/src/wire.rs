@@ -19,6 +19,7 @@ use tokio::time::timeout;
 
 use crate::config::Config;
 use crate::metrics::Recorder;
+use crate::monitor::Monitor;
 use crate::saturation::{self, PULSE_LIMIT, Pulse};
 
 /// The longest look at the database. It is shorter than the surface's own limit for a whole probe,
@@ -36,11 +37,13 @@ pub(crate) struct Parts {
     pub(crate) accounts: Accounts,
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
+    pub(crate) monitor: Monitor,
 }
 
 /// Everything that the HTTP surface answers from.
 pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
-    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs } = parts;
+    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs, monitor } =
+        parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
         address_rate: config.http.address_rate,
@@ -54,7 +57,8 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
             saturation::record(&runtime);
         }
     });
-    let probe = Arc::new(SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse });
+    let probe =
+        Arc::new(SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse, monitor });
     Surface {
         started_at: clock.now(),
         clock,
@@ -123,6 +127,7 @@ struct SystemProbe {
     db: Db,
     schema_version: i64,
     pulse: Arc<Pulse>,
+    monitor: Monitor,
 }
 
 impl Probe for SystemProbe {
@@ -135,7 +140,10 @@ impl Probe for SystemProbe {
     }
 
     fn check(&self) -> Pin<Box<dyn Future<Output = Vec<SystemCheck>> + Send + '_>> {
-        Box::pin(async { vec![self.check_database().await, self.check_runtime()] })
+        Box::pin(async {
+            let database = self.check_database().await;
+            vec![database, self.check_runtime(), self.check_polling(), self.check_recorder()]
+        })
     }
 }
 
@@ -171,6 +179,35 @@ impl SystemProbe {
         SystemCheck { name: "database".to_owned(), status, detail, latency_ms }
     }
 
+    fn check_polling(&self) -> SystemCheck {
+        let pulse = self.monitor.engine.pulse();
+        let (status, detail) = if pulse.is_late() {
+            let (beat, sync) = (seconds(pulse.beat), seconds(pulse.sync));
+            let detail = format!(
+                "The poll loop last turned {beat} and last read the list of services {sync}; see the log"
+            );
+            (CheckStatus::Down, detail)
+        } else {
+            (CheckStatus::Healthy, "The poll loop turns".to_owned())
+        };
+        SystemCheck { name: "polling".to_owned(), status, detail, latency_ms: 0.0 }
+    }
+
+    fn check_recorder(&self) -> SystemCheck {
+        let health = self.monitor.recorder.health();
+        let waiting = health.waiting;
+        let (status, detail) = match health.failing_since {
+            Some(since) => {
+                let detail = format!(
+                    "Results can't be recorded since {since}; {waiting} wait; look at the database"
+                );
+                (CheckStatus::Down, detail)
+            }
+            None => (CheckStatus::Healthy, format!("{waiting} results wait to be recorded")),
+        };
+        SystemCheck { name: "recorder".to_owned(), status, detail, latency_ms: 0.0 }
+    }
+
     fn check_runtime(&self) -> SystemCheck {
         let (age, lag) = (self.pulse.age(), self.pulse.lag());
         let (status, detail) = if age > PULSE_LIMIT {
@@ -182,6 +219,10 @@ impl SystemProbe {
         };
         SystemCheck { name: "runtime".to_owned(), status, detail, latency_ms: millis(lag) }
     }
+}
+
+fn seconds(ago: Option<Duration>) -> String {
+    ago.map_or_else(|| "never".to_owned(), |ago| format!("{} s ago", ago.as_secs()))
 }
 
 /// What may be told to everyone: the kind of trouble, without an address.

@@ -10,6 +10,7 @@ use mainstay_jobs::{
     Claimed, Context, CronJob, Handler, JobError, Jobs, JobsError, Kind, KindError, NewJob, Runner,
     RunnerOptions, RunnerTask,
 };
+use mainstay_monitor::latency::Upkeep;
 use mainstay_outbound::{Mailer, SendError};
 use mainstay_store::Tx;
 use serde_json::{Value, json};
@@ -31,14 +32,15 @@ pub(crate) struct Tools {
     pub(crate) audit_kept: Duration,
     /// Only where mail is configured: what waits stays in the queue until it is.
     pub(crate) mail: Option<(Mailer, Pepper)>,
+    pub(crate) upkeep: Upkeep,
 }
 
 /// A handler for each kind of job.
 pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError> {
-    let Tools { accounts, audit_kept, mail } = tools;
+    let Tools { accounts, audit_kept, mail, upkeep } = tools;
     let kind = Kind::new(CLEAN_UP_ACCOUNTS)?;
     let mut handlers: Vec<Arc<dyn Handler>> =
-        vec![Arc::new(CleanUp { kind, accounts, audit_kept })];
+        vec![Arc::new(CleanUp { kind, accounts, audit_kept }), Arc::new(upkeep)];
     if let Some((mailer, pepper)) = mail {
         handlers.push(Arc::new(SendMail { kind: Kind::new(MAIL)?, mailer, pepper }));
     }
@@ -48,7 +50,7 @@ pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError>
 /// What comes again by the clock.
 pub(crate) fn cron() -> Result<Vec<CronJob>, JobsError> {
     let job = NewJob::new(Kind::new(CLEAN_UP_ACCOUNTS)?, json!({}));
-    Ok(vec![CronJob::new(CLEAN_UP_ACCOUNTS, CLEAN_UP_AT, job)?])
+    Ok(vec![CronJob::new(CLEAN_UP_ACCOUNTS, CLEAN_UP_AT, job)?, Upkeep::cron()?])
 }
 
 /// Starts to run jobs until `stop`.

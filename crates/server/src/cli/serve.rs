@@ -11,6 +11,7 @@ use mainstay_http::{Live, Proofs, Surface, Tls};
 use mainstay_jobs::RunnerTask;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::data::{DataFlags, Source};
 use crate::config::{Config, http, log, tls};
@@ -19,7 +20,7 @@ use crate::metrics::Recorder;
 use crate::rooms::{self, Rooms};
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
-use crate::{data, descriptors, listen, runtime, shutdown, work};
+use crate::{data, descriptors, listen, monitor, runtime, shutdown, work};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -91,9 +92,10 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     };
     let (rooms, ending) = opened?;
     let setup = rooms.accounts.setup_token().await?;
-    let (surface, tasks) = start(config, clock, recorder, rooms, &stop)?;
-    let service = mainstay_http::service(surface);
     let bound = listener.local_addr().context("the bound address can't be read")?;
+    let process = Process { clock, recorder, own_port: bound.port() };
+    let (surface, tasks) = start(config, process, rooms, &stop)?;
+    let service = mainstay_http::service(surface);
     announce(config, bound, setup.as_ref());
     let drained = mainstay_http::serve(
         listener,
@@ -113,13 +115,23 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
 /// What runs beside the requests, until the stop.
 struct Tasks {
     tasks: JoinSet<()>,
+    monitor: TaskTracker,
     runner: Option<RunnerTask>,
+}
+
+/// What this process has whatever it does.
+struct Process {
+    clock: Arc<dyn Clock>,
+    recorder: Recorder,
+    own_port: u16,
 }
 
 impl Tasks {
     async fn finished(mut self) {
         // A task that panicked has been logged, and there is nothing left to do for it.
         while self.tasks.join_next().await.is_some() {}
+        self.monitor.close();
+        self.monitor.wait().await;
         if let Some(runner) = self.runner {
             runner.finished().await;
         }
@@ -129,12 +141,21 @@ impl Tasks {
 /// Starts what runs beside the requests.
 fn start(
     config: &Config,
-    clock: Arc<dyn Clock>,
-    recorder: Recorder,
+    process: Process,
     rooms: Rooms,
     stop: &CancellationToken,
 ) -> anyhow::Result<(Surface, Tasks)> {
-    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen } = rooms;
+    let Process { clock, recorder, own_port } = process;
+    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper } = rooms;
+    let polls = TaskTracker::new();
+    let parts = monitor::Parts {
+        clock: Arc::clone(&clock),
+        ids: ids.clone(),
+        events: events.clone(),
+        pepper,
+        own_port,
+    };
+    let monitor = monitor::start(config, parts, &polls, stop)?;
     let mut tasks = JoinSet::new();
     tasks.spawn(mainstay_accounts::engine::run(accounts.clone(), seen, stop.clone()));
     let proofs = Proofs::new(accounts.clone(), Arc::clone(&clock));
@@ -159,8 +180,9 @@ fn start(
         max_per_user: config.sse.max_per_user,
         max_per_token: config.sse.max_per_token,
     };
-    let parts = Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs };
-    Ok((wire::surface(config, parts), Tasks { tasks, runner }))
+    let parts =
+        Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs, monitor };
+    Ok((wire::surface(config, parts), Tasks { tasks, monitor: polls, runner }))
 }
 
 fn announce(config: &Config, bound: SocketAddr, setup: Option<&Token>) {

@@ -8,6 +8,7 @@ pub mod database;
 pub mod environment;
 pub mod events;
 pub mod file;
+pub mod history;
 pub mod http;
 pub mod jobs;
 pub mod layers;
@@ -16,6 +17,8 @@ pub mod mail;
 pub mod metrics;
 mod nearest;
 pub mod network;
+pub mod outbound;
+pub mod poll;
 mod postgres;
 pub mod print;
 pub mod problem;
@@ -27,6 +30,8 @@ pub mod tls;
 
 use std::path::PathBuf;
 
+use mainstay_monitor::PollPolicy;
+use mainstay_monitor::latency::Retention;
 use mainstay_outbound::MailConfig;
 
 pub use accounts::AccountsConfig;
@@ -38,6 +43,7 @@ pub use layers::{Flags, Input, Layers};
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub use network::Network;
+pub use outbound::OutboundConfig;
 pub use problem::ConfigError;
 pub use setting::{SETTINGS, Setting};
 pub use sse::SseConfig;
@@ -59,6 +65,8 @@ pub struct Config {
     pub events: EventsConfig,
     /// The address that Mainstay listens on, and how it is reached.
     pub http: HttpConfig,
+    /// How long what was measured and what happened are kept.
+    pub history: Retention,
     /// How background work is run.
     pub jobs: JobsConfig,
     /// The certificate, where Mainstay speaks TLS itself.
@@ -69,6 +77,10 @@ pub struct Config {
     pub mail: Option<MailConfig>,
     /// Who may read the metrics.
     pub metrics: MetricsConfig,
+    /// What Mainstay may call.
+    pub outbound: OutboundConfig,
+    /// How services are polled.
+    pub poll: PollPolicy,
     /// How many live streams one caller may hold.
     pub sse: SseConfig,
     /// Where traces are sent.
@@ -116,12 +128,15 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let accounts = accounts::read(reader);
     let database = database::read(reader);
     let events = events::read(reader);
+    let history = history::read(reader);
     let http = http::read(reader);
     let jobs = jobs::read(reader);
     let tls = tls::read(reader);
     let log = log::read(reader);
     let mail = mail::read(reader);
     let metrics = metrics::read(reader);
+    let outbound = outbound::read(reader);
+    let poll = poll::read(reader);
     let sse = sse::read(reader);
     let telemetry = telemetry::read(reader);
     Some(Config {
@@ -129,12 +144,15 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
         accounts: accounts?,
         database: database?,
         events: events?,
+        history: history?,
         http: http?,
         jobs: jobs?,
         tls: tls?,
         log: log?,
         mail: mail?,
         metrics: metrics?,
+        outbound: outbound?,
+        poll: poll?,
         sse: sse?,
         telemetry: telemetry?,
     })

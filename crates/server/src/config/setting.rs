@@ -2,7 +2,8 @@
 
 use super::layers::Layers;
 use super::{
-    accounts, data, database, events, http, jobs, log, mail, metrics, sse, telemetry, tls,
+    accounts, data, database, events, history, http, jobs, log, mail, metrics, outbound, poll, sse,
+    telemetry, tls,
 };
 
 /// One thing that can be set, with every name it goes by.
@@ -64,6 +65,9 @@ pub const SETTINGS: &[&Setting] = &[
     &database::URL,
     &events::KEEP_COUNT,
     &events::KEEP_DAYS,
+    &history::FIVE_MINUTE_DAYS,
+    &history::HOURLY_DAYS,
+    &history::RAW_HOURS,
     &http::ADDRESS_BURST,
     &http::ADDRESS_RATE,
     &http::LISTEN,
@@ -82,6 +86,11 @@ pub const SETTINGS: &[&Setting] = &[
     &mail::FROM,
     &mail::SERVER,
     &metrics::PUBLIC,
+    &outbound::ALLOW,
+    &outbound::CA_FILE,
+    &poll::CYCLE_MS,
+    &poll::PER_HOST,
+    &poll::IN_FLIGHT,
     &sse::MAX_PER_TOKEN,
     &sse::MAX_PER_USER,
     &telemetry::OTLP_ENDPOINT,

@@ -23,7 +23,7 @@ CREATE TABLE services (
   timeout_ms BIGINT NOT NULL CHECK (timeout_ms > 0),
   -- The names, as a JSON array, and the values, sealed.
   header_names TEXT COLLATE "C" NOT NULL,
-  sealed_headers BYTEA,
+  sealed_headers TEXT COLLATE "C",
   is_active BIGINT NOT NULL CHECK (is_active IN (0, 1)),
   revision BIGINT NOT NULL,
   -- Counts the changes after which a poll that is under way says nothing of it any more.

@@ -23,7 +23,7 @@ CREATE TABLE services (
   timeout_ms INTEGER NOT NULL CHECK (timeout_ms > 0),
   -- The names, as a JSON array, and the values, sealed.
   header_names TEXT NOT NULL,
-  sealed_headers BLOB,
+  sealed_headers TEXT,
   is_active INTEGER NOT NULL CHECK (is_active IN (0, 1)),
   revision INTEGER NOT NULL,
   -- Counts the changes after which a poll that is under way says nothing of it any more.

@@ -1,0 +1,165 @@
+//! Writes definitions.
+
+use mainstay_base::{Id, Timestamp};
+use mainstay_store::{Sql, StoreError, Tx, values};
+
+use super::super::definition::{Definition, millis};
+use super::super::error::ServicesError;
+use super::stored::Sealed;
+use crate::record::histories::{ChangeRow, write_changes};
+
+const COUNT: Sql = Sql::same(
+    "monitor.count_services",
+    "SELECT count(*) AS n FROM services WHERE removed_at IS NULL",
+);
+const INSERT: Sql = Sql::same(
+    "monitor.insert_service",
+    "INSERT INTO services (id, name, name_key, team, health_endpoint, format, schema_config,
+       poll_interval_ms, timeout_ms, header_names, sealed_headers, is_active, revision, generation,
+       created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 1, $14, $14)
+     RETURNING number",
+);
+const INSERT_STATE: Sql = Sql::same(
+    "monitor.insert_state",
+    "INSERT INTO service_states (service_no, poll_seq, dependency_revision, status, status_since,
+       breaker_state, breaker_failures, breaker_generation, backoff_attempt, healthy_count,
+       degraded_count, down_count, skipped_count)
+     VALUES ($1, 0, 0, 'unknown', $2, 'closed', 0, 0, 0, 0, 0, 0, 0)",
+);
+const UPDATE: Sql = Sql::same(
+    "monitor.update_service",
+    "UPDATE services SET name = $2, name_key = $3, team = $4, health_endpoint = $5, format = $6,
+       schema_config = $7, poll_interval_ms = $8, timeout_ms = $9, header_names = $10,
+       sealed_headers = $11, is_active = $12, revision = $13, updated_at = $14,
+       generation = generation + $15
+     WHERE number = $1",
+);
+const REMOVE: Sql = Sql::same(
+    "monitor.remove_service",
+    "UPDATE services SET removed_at = $2, updated_at = $2, revision = $3,
+       generation = generation + 1
+     WHERE number = $1",
+);
+const REMOVE_DEPENDENCIES: Sql = Sql::same(
+    "monitor.remove_dependencies",
+    "UPDATE dependencies SET removed_at = $2 WHERE service_no = $1 AND removed_at IS NULL",
+);
+const UNLINK: Sql = Sql::same(
+    "monitor.unlink_dependencies",
+    "UPDATE dependencies SET linked_service_no = NULL WHERE linked_service_no = $1
+     RETURNING number, service_no",
+);
+
+/// A definition as it is kept.
+#[derive(Debug)]
+pub(in crate::services) struct Kept<'a> {
+    pub(in crate::services) definition: &'a Definition,
+    pub(in crate::services) sealed: Sealed,
+    pub(in crate::services) revision: i64,
+    pub(in crate::services) now: Timestamp,
+}
+
+/// How many services there are.
+pub(in crate::services) async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
+    tx.fetch_one(&COUNT, &[]).await?.get("n")
+}
+
+/// Adds a service and tells its number.
+pub(in crate::services) async fn insert(
+    tx: &mut Tx,
+    id: Id,
+    kept: &Kept<'_>,
+) -> Result<i64, ServicesError> {
+    let definition = kept.definition;
+    let (name_key, config) = (definition.name_key(), definition.format.schema_config());
+    let values = values![
+        id,
+        &definition.name,
+        &name_key,
+        definition.team.as_deref(),
+        &definition.url,
+        definition.format.name(),
+        config.as_deref(),
+        millis(definition.interval),
+        millis(definition.timeout),
+        &kept.sealed.names,
+        kept.sealed.values.as_deref(),
+        definition.is_active,
+        kept.revision,
+        kept.now,
+    ];
+    let row = tx.fetch_one(&INSERT, values).await.map_err(name_taken)?;
+    let number: i64 = row.get("number")?;
+    tx.execute(&INSERT_STATE, values![number, kept.now]).await?;
+    Ok(number)
+}
+
+/// Changes a service.
+pub(in crate::services) async fn update(
+    tx: &mut Tx,
+    number: i64,
+    kept: &Kept<'_>,
+    outdates_polls: bool,
+) -> Result<(), ServicesError> {
+    let definition = kept.definition;
+    let (name_key, config) = (definition.name_key(), definition.format.schema_config());
+    let values = values![
+        number,
+        &definition.name,
+        &name_key,
+        definition.team.as_deref(),
+        &definition.url,
+        definition.format.name(),
+        config.as_deref(),
+        millis(definition.interval),
+        millis(definition.timeout),
+        &kept.sealed.names,
+        kept.sealed.values.as_deref(),
+        definition.is_active,
+        kept.revision,
+        kept.now,
+        outdates_polls,
+    ];
+    tx.execute(&UPDATE, values).await.map_err(name_taken)?;
+    Ok(())
+}
+
+/// Closes a service and its dependencies; their history stays.
+pub(in crate::services) async fn remove(
+    tx: &mut Tx,
+    number: i64,
+    revision: i64,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    tx.execute(&REMOVE, values![number, now, revision]).await?;
+    tx.execute(&REMOVE_DEPENDENCIES, values![number, now]).await.map(drop)
+}
+
+/// Unlinks the dependencies of others that were linked to a service.
+pub(in crate::services) async fn unlink(
+    tx: &mut Tx,
+    number: i64,
+    id: Id,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let mut rows = Vec::new();
+    for row in tx.fetch_all(&UNLINK, values![number]).await? {
+        rows.push(ChangeRow {
+            at: now.as_millis(),
+            kind: "link",
+            service_no: row.get("service_no")?,
+            dependency_no: row.get("number")?,
+            before: Some(id.to_string()),
+            after: None,
+        });
+    }
+    write_changes(tx, &rows).await
+}
+
+fn name_taken(error: StoreError) -> ServicesError {
+    match error {
+        StoreError::Unique { .. } => ServicesError::NameTaken,
+        error => error.into(),
+    }
+}

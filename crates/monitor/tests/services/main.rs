@@ -1,0 +1,6 @@
+//! Services, their dependencies and aliases on both databases.
+#![cfg(test)]
+
+mod edits;
+mod house;
+mod watches;

@@ -1,0 +1,101 @@
+//! The monitor of this instance: services, the engine that polls them, and the recorder behind it.
+
+use std::sync::{Arc, OnceLock};
+
+use mainstay_accounts::Pepper;
+use mainstay_base::{Clock, IdSource, Rng, SystemRng};
+use mainstay_events::Events;
+use mainstay_monitor::observe::WebObserver;
+use mainstay_monitor::{Engine, EngineParts, Recorder, Seal, Services};
+use mainstay_outbound::{OwnDoor, Policy, Web, WebOptions};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::Config;
+
+/// What the headers of services are sealed for.
+const HEADERS: &str = "monitor.headers";
+
+/// What the monitor is made of.
+pub(crate) struct Parts {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: IdSource,
+    pub(crate) events: Events,
+    pub(crate) pepper: Pepper,
+    /// Where Mainstay itself listens: nobody can have it poll that.
+    pub(crate) own_port: u16,
+}
+
+/// The monitor of this instance.
+#[derive(Clone)]
+pub(crate) struct Monitor {
+    pub(crate) services: Services,
+    pub(crate) engine: Engine,
+    pub(crate) recorder: Recorder,
+    pub(crate) observer: WebObserver,
+}
+
+/// Starts to poll until `stop`.
+pub(crate) fn start(
+    config: &Config,
+    parts: Parts,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) -> anyhow::Result<Monitor> {
+    let Parts { clock, ids, events, pepper, own_port } = parts;
+    let rng: Arc<dyn Rng> = Arc::new(SystemRng);
+    let web = web(config, Arc::clone(&clock), own_port)?;
+    let observer = WebObserver::new(web, Arc::clone(&clock));
+    let recorder =
+        Recorder::start(events.clone(), Arc::clone(&clock), ids.clone(), tasks, stop.clone());
+    // The engine asks the services, and the services wake the engine.
+    let engine: Arc<OnceLock<Engine>> = Arc::default();
+    let edited = {
+        let engine = Arc::clone(&engine);
+        Arc::new(move || {
+            if let Some(engine) = engine.get() {
+                engine.refresh();
+            }
+        })
+    };
+    let seal = Arc::new(PepperSeal { pepper, rng: Arc::clone(&rng) });
+    let services = Services::new(events, ids, seal, edited);
+    let parts = EngineParts {
+        policy: config.poll,
+        source: Arc::new(services.clone()),
+        observe: Arc::new(observer.clone()),
+        sink: Arc::new(recorder.clone()),
+        clock,
+        rng,
+    };
+    let engine = engine.get_or_init(|| Engine::start(parts, tasks, stop.clone())).clone();
+    Ok(Monitor { services, engine, recorder, observer })
+}
+
+/// Calls by HTTP, held to what the configuration allows.
+fn web(config: &Config, clock: Arc<dyn Clock>, own_port: u16) -> anyhow::Result<Web> {
+    let policy = Policy {
+        private: config.alone(),
+        allow: config.outbound.allow.clone(),
+        own: Some(OwnDoor::new(own_port)),
+    };
+    let mut options = WebOptions::new(policy, clock)?;
+    options.ca_file.clone_from(&config.outbound.ca_file);
+    Ok(Web::new(&options)?)
+}
+
+/// Seals with the pepper of this installation.
+struct PepperSeal {
+    pepper: Pepper,
+    rng: Arc<dyn Rng>,
+}
+
+impl Seal for PepperSeal {
+    fn seal(&self, plain: &[u8]) -> String {
+        self.pepper.seal(HEADERS, plain, &*self.rng)
+    }
+
+    fn open(&self, sealed: &str) -> Option<Vec<u8>> {
+        self.pepper.open(HEADERS, sealed)
+    }
+}
