@@ -1,6 +1,5 @@
 //! Single polls become rows of five minutes, and those rows of hours.
 
-use mainstay_base::Timestamp;
 use mainstay_store::{Sql, values};
 use mainstay_testkit::clock::START;
 use mainstay_testkit::each_database;
@@ -181,10 +180,4 @@ each_database! {
 
 async fn counted_hours(house: &House) -> u64 {
     counted(house, HOUR_MS).await
-}
-
-#[test]
-fn the_job_comes_by_the_clock() {
-    assert!(crate::latency::Upkeep::cron().is_ok());
-    assert_eq!(START, Timestamp::from_millis(START.as_millis() / HOUR_MS * HOUR_MS));
 }
