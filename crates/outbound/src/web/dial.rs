@@ -24,6 +24,9 @@ use crate::guard::Policy;
 /// The most addresses of one name that are tried: more would leave too little time for each.
 const MAX_TRIED: usize = 4;
 
+/// ENFILE and EMFILE, which have no word in the standard library.
+const NO_DESCRIPTORS: [i32; 2] = [23, 24];
+
 /// Makes connections.
 pub(crate) struct Dialer {
     policy: Policy,
@@ -145,9 +148,17 @@ fn connect_error(error: &io::Error) -> FetchError {
             ConnectRefused,
             "the connection was ended as soon as it was made; check the service and what stands before it",
         ),
+        io::ErrorKind::AddrNotAvailable => (
+            ConnectRefused,
+            "this host has no address or port left to call from; look at its network and at how many connections it holds",
+        ),
+        _ if error.raw_os_error().is_some_and(|code| NO_DESCRIPTORS.contains(&code)) => (
+            ConnectRefused,
+            "Mainstay has no file descriptor left for the connection; raise the limit of open files of its process",
+        ),
         _ => {
-            tracing::warn!(event = "connect", %error, "the system could not make a connection");
-            (ConnectRefused, "this host could not make the connection; its log says why")
+            tracing::debug!(event = "connect", %error, "the system could not make a connection");
+            (ConnectRefused, "this host could not make the connection; its debug log says why")
         }
     };
     FetchError::new(kind, message)
@@ -155,4 +166,29 @@ fn connect_error(error: &io::Error) -> FetchError {
 
 fn no_place() -> FetchError {
     FetchError::new(FetchErrorKind::ConnectRefused, "Mainstay is stopping and makes no connections")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn every_error_of_the_system_has_its_sentence() {
+        // ECONNREFUSED, ENETUNREACH, EHOSTUNREACH, ETIMEDOUT, EACCES, EADDRNOTAVAIL, EMFILE, EIO.
+        for (code, kind, told) in [
+            (111, "connect_refused", "was refused"),
+            (101, "connect_refused", "no way to the host"),
+            (113, "connect_refused", "no way to the host"),
+            (110, "connect_timeout", "did not answer"),
+            (13, "connect_refused", "forbids"),
+            (99, "connect_refused", "no address or port left"),
+            (24, "connect_refused", "no file descriptor left"),
+            (5, "connect_refused", "debug log"),
+        ] {
+            let error = connect_error(&io::Error::from_raw_os_error(code));
+            assert_eq!(error.kind().name(), kind, "{code}");
+            assert!(error.message().contains(told), "{code} {error}");
+        }
+    }
 }
