@@ -78,3 +78,19 @@ pub struct Memory {
     /// How long ago its last poll was.
     pub polled: Option<Duration>,
 }
+
+impl Memory {
+    /// Of a service that was polled, was well, and has been left alone since for longer than it should.
+    #[must_use]
+    pub const fn missed() -> Self {
+        let breaker = Saved {
+            state: State::Closed,
+            forced: false,
+            failures: 0,
+            open_remaining: Duration::ZERO,
+            generation: 0,
+        };
+        let planned = Some(crate::decide::Planned::Missed);
+        Self { poll_seq: 1, breaker, backoff: 0, planned, polled: None }
+    }
+}
