@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::policy::GRID;
 
 /// As many may always begin at once, however few services there are.
-const LEAST: usize = 8;
+const LEAST: usize = 32;
 
 /// How many times faster than the steady rate a backlog is worked off: twice, so that everybody has
 /// been polled within one interval.
