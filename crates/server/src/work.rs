@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_comes_by_the_clock_can_be_read() {
-        assert_eq!(cron().unwrap().len(), 1);
+        assert_eq!(cron().unwrap().len(), 2);
     }
 
     #[test]

@@ -65,6 +65,9 @@ mod tests {
         database.url = "postgres://me:[secret]@db/main" # DATABASE_URL
         events.keep_count = 1000000 # default
         events.keep_days = 7 # default
+        history.five_minute_days = 30 # default
+        history.hourly_days = 400 # default
+        history.raw_hours = 48 # default
         http.address_burst = 1000 # default
         http.address_rate = 100 # default
         http.listen = "0.0.0.0:80" # --listen
@@ -83,6 +86,11 @@ mod tests {
         # mail.from is not set
         # mail.server is not set
         metrics.public = true # MAINSTAY_METRICS_PUBLIC
+        # outbound.allow is not set
+        # outbound.ca_file is not set
+        poll.cycle_ms = 5000 # default
+        poll.max_concurrent_per_host = 5 # default
+        poll.max_in_flight = 256 # default
         sse.max_per_token = 5 # default
         sse.max_per_user = 1 # default
         # telemetry.otlp_endpoint is not set
