@@ -33,6 +33,6 @@ pub use model::{
     Cause, Change, Claimed, Due, Enqueued, Failure, JobView, Kind, KindError, Lease, NewJob, Status,
 };
 pub use queue::Queue;
-pub use runner::{Runner, RunnerOptions, RunnerTask, tell_depth};
+pub use runner::{Runner, RunnerOptions, RunnerTask, Turning, tell_depth};
 pub use text::Traceparent;
 pub use view::{JobFilter, KindSummary, Page, Part, Summary};

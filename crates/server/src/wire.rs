@@ -10,20 +10,23 @@ use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource};
 use mainstay_http::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Live, Probe, Site, Surface,
-    SystemCheck, SystemDatabase,
+    SystemCheck, SystemDatabase, Vitals,
 };
-use mainstay_jobs::Jobs;
+use mainstay_jobs::{Jobs, Turning};
 use mainstay_store::{Db, Dialect, StoreError, migrate};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use crate::config::Config;
+use crate::config::{Config, ListenAddress};
 use crate::metrics::Recorder;
 use crate::saturation::{self, PULSE_LIMIT, Pulse};
 
 /// The longest look at the database. It is shorter than the surface's own limit for a whole probe,
 /// so that the answer still says which check it was.
 const DATABASE_LIMIT: Duration = Duration::from_millis(1_500);
+
+/// Connections at once to a runner alone: those who ask how it is.
+const WORK_CONNECTIONS: usize = 100;
 
 /// What `serve` has opened and started.
 pub(crate) struct Parts {
@@ -36,31 +39,40 @@ pub(crate) struct Parts {
     pub(crate) accounts: Accounts,
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
+    /// Whether the embedded runner turns, where there is one.
+    pub(crate) runner: Option<Turning>,
+}
+
+/// What `work` has opened and started.
+pub(crate) struct WorkParts {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: IdSource,
+    pub(crate) db: Db,
+    pub(crate) schema_version: i64,
+    pub(crate) recorder: Recorder,
+    pub(crate) pulse: Arc<Pulse>,
+    pub(crate) accounts: Accounts,
+    pub(crate) runner: Turning,
 }
 
 /// Everything that the HTTP surface answers from.
 pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
-    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs } = parts;
+    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs, runner } =
+        parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
         address_rate: config.http.address_rate,
         address_burst: config.http.address_burst,
         ..Limits::default()
     };
-    let metrics = recorder.renderer({
-        let (db, runtime) = (db.clone(), Handle::current());
-        move || {
-            db.record_use();
-            saturation::record(&runtime);
-        }
-    });
-    let probe = Arc::new(SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse });
+    let metrics = metrics(&recorder, db.clone());
+    let probe = SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse, runner };
     Surface {
         started_at: clock.now(),
         clock,
         ids,
         build: BuildInfo { version: env!("CARGO_PKG_VERSION"), commit: crate::COMMIT },
-        probe,
+        probe: Arc::new(probe),
         assets: Arc::new(Dashboard),
         metrics,
         site: site(config),
@@ -70,6 +82,30 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         jobs,
         limits,
     }
+}
+
+/// Everything that a runner alone answers from, when it listens at `address`.
+pub(crate) fn vitals(config: &Config, address: &ListenAddress, parts: WorkParts) -> Vitals {
+    let WorkParts { clock, ids, db, schema_version, recorder, pulse, accounts, runner } = parts;
+    let metrics = metrics(&recorder, db.clone());
+    let runner = Some(runner);
+    let probe = SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse, runner };
+    let limits = Limits { connections: WORK_CONNECTIONS, ..Limits::default() };
+    let site = Site {
+        alone: address.is_loopback(),
+        https: false,
+        origin: None,
+        metrics_public: config.metrics.public,
+    };
+    Vitals { clock, ids, accounts, probe: Arc::new(probe), metrics, site, limits }
+}
+
+fn metrics(recorder: &Recorder, db: Db) -> Arc<dyn Fn() -> String + Send + Sync> {
+    let runtime = Handle::current();
+    recorder.renderer(move || {
+        db.record_use();
+        saturation::record(&runtime);
+    })
 }
 
 /// Whether browsers reach the site by HTTPS: through its own TLS or that of a proxy.
@@ -123,6 +159,8 @@ struct SystemProbe {
     db: Db,
     schema_version: i64,
     pulse: Arc<Pulse>,
+    /// Where this process runs jobs.
+    runner: Option<Turning>,
 }
 
 impl Probe for SystemProbe {
@@ -135,7 +173,11 @@ impl Probe for SystemProbe {
     }
 
     fn check(&self) -> Pin<Box<dyn Future<Output = Vec<SystemCheck>> + Send + '_>> {
-        Box::pin(async { vec![self.check_database().await, self.check_runtime()] })
+        Box::pin(async {
+            let mut checks = vec![self.check_database().await, self.check_runtime()];
+            checks.extend(self.runner.as_ref().map(check_runner));
+            checks
+        })
     }
 }
 
@@ -182,6 +224,18 @@ impl SystemProbe {
         };
         SystemCheck { name: "runtime".to_owned(), status, detail, latency_ms: millis(lag) }
     }
+}
+
+fn check_runner(runner: &Turning) -> SystemCheck {
+    let age = runner.age();
+    let (status, detail) = if runner.stands_still() {
+        let seconds = age.as_secs();
+        let cure = "its jobs are taken over when their leases end; restart this process";
+        (CheckStatus::Down, format!("The job runner has not turned for {seconds} s; {cure}"))
+    } else {
+        (CheckStatus::Healthy, format!("The job runner turned {} ms ago", age.as_millis()))
+    };
+    SystemCheck { name: "runner".to_owned(), status, detail, latency_ms: 0.0 }
 }
 
 /// What may be told to everyone: the kind of trouble, without an address.

@@ -147,7 +147,7 @@ fn start(
     let runner = if config.jobs.embedded {
         Some(work::run(config, jobs.clone(), handlers, stop.clone())?)
     } else {
-        // Whoever runs jobs elsewhere has no metrics of its own to be read.
+        // Whoever runs jobs elsewhere need not have metrics that are read.
         tasks.spawn(mainstay_jobs::tell_depth(jobs.clone(), stop.clone()));
         None
     };
@@ -159,7 +159,18 @@ fn start(
         max_per_user: config.sse.max_per_user,
         max_per_token: config.sse.max_per_token,
     };
-    let parts = Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs };
+    let parts = Parts {
+        clock,
+        ids,
+        db,
+        schema_version,
+        recorder,
+        pulse,
+        accounts,
+        live,
+        jobs,
+        runner: runner.as_ref().map(RunnerTask::turning),
+    };
     Ok((wire::surface(config, parts), Tasks { tasks, runner }))
 }
 
