@@ -9,6 +9,7 @@
 mod accounts;
 mod bad_input;
 mod client;
+mod crowd;
 mod data;
 mod exits;
 mod flood;
