@@ -1,10 +1,13 @@
 //! One connection from its first byte to its end.
 
 use std::error::Error as StdError;
+use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
-use std::pin::pin;
+use std::ops::DerefMut;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
@@ -19,6 +22,7 @@ use crate::guarded::{Guarded, Pulse, Slow};
 use crate::measure;
 use crate::protocol::{Protocols, Spoken};
 use crate::router::Service;
+use crate::sse::Taken;
 
 /// Answers requests until the client leaves, idles too long, or `stop` is called and the requests
 /// in flight are answered.
@@ -36,13 +40,15 @@ pub(crate) async fn drive<S>(
     let idle = service.limits.idle_time;
     let io = TokioIo::new(Guarded::new(stream, Arc::clone(&pulse), &service.limits));
     let peer = Peer::new(peer, &service.trusts);
-    let entry = Entry { router: service.router.clone(), pulse: Arc::clone(&pulse), peer };
+    let is_given_up = spoken == Spoken::Http1;
+    let router = service.router.clone();
+    let entry = Entry { router, pulse: Arc::clone(&pulse), peer, is_given_up };
     let ended = match spoken {
-        Spoken::Http1 => {
-            attend(protocols.http1.serve_connection(io, entry), &pulse, idle, stop).await
-        }
+        Spoken::Http1 => speak_http1(io, entry, protocols, &pulse, idle, stop).await,
+        // Few connections, and large ones: they must not make all others as large.
         Spoken::Either => {
-            attend(protocols.either.serve_connection(io, entry), &pulse, idle, stop).await
+            let connection = Box::pin(protocols.either.serve_connection(io, entry));
+            Box::pin(attend(connection, &pulse, idle, stop)).await.map(drop)
         }
     };
     if let Err(error) = ended
@@ -53,23 +59,48 @@ pub(crate) async fn drive<S>(
     }
 }
 
-async fn attend<C>(
-    connection: C,
+async fn speak_http1<S>(
+    io: TokioIo<Guarded<S>>,
+    entry: Entry,
+    protocols: &Protocols,
     pulse: &Pulse,
     idle: Duration,
     stop: &CancellationToken,
-) -> Result<(), Box<dyn StdError + Send + Sync>>
+) -> Result<(), Failed>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (taken, stream) = {
+        // On the heap, so that it is gone, with its buffers, once a stream has the connection.
+        let mut connection = Box::new(protocols.http1.serve_connection(io, entry));
+        match attend(Pin::new(&mut *connection), pulse, idle, stop).await? {
+            None => return Ok(()),
+            Some(taken) => (taken, connection.into_parts().io.into_inner()),
+        }
+    };
+    Ok(taken.go_on(stream).await?)
+}
+
+/// Why a connection failed.
+type Failed = Box<dyn StdError + Send + Sync>;
+
+/// Drives a connection to its end, or until it is given to a stream.
+async fn attend<C>(
+    mut connection: Pin<impl DerefMut<Target = C>>,
+    pulse: &Pulse,
+    idle: Duration,
+    stop: &CancellationToken,
+) -> Result<Option<Taken>, Failed>
 where
     C: GracefulConnection,
-    C::Error: Into<Box<dyn StdError + Send + Sync>>,
+    C::Error: Into<Failed>,
 {
-    let mut connection = pin!(connection);
     let mut idle_since = None;
     let mut closing = false;
     loop {
         tokio::select! {
             biased;
-            ended = connection.as_mut() => return ended.map_err(Into::into),
+            step = poll_fn(|context| step(connection.as_mut(), pulse, context)) => return step,
             () = pulse.cut.notified() => {
                 let slow = io::Error::new(io::ErrorKind::TimedOut, Slow::Reader);
                 return Err(slow.into());
@@ -77,7 +108,7 @@ where
             () = stop.cancelled(), if !closing => {
                 // hyper would wait for the rest of a first head that has begun to come.
                 if pulse.begun() == 0 {
-                    return Ok(());
+                    return Ok(None);
                 }
                 closing = true;
                 connection.as_mut().graceful_shutdown();
@@ -93,6 +124,25 @@ where
                 idle_since = pulse.is_quiet().then_some(begun);
             }
         }
+    }
+}
+
+/// One poll. What hyper had to send before the connection is given away, it has then sent.
+fn step<C>(
+    connection: Pin<&mut C>,
+    pulse: &Pulse,
+    context: &mut Context<'_>,
+) -> Poll<Result<Option<Taken>, Failed>>
+where
+    C: GracefulConnection,
+    C::Error: Into<Failed>,
+{
+    match connection.poll(context) {
+        Poll::Ready(ended) => Poll::Ready(ended.map(|()| None).map_err(Into::into)),
+        Poll::Pending => match pulse.take_over() {
+            Some(taken) => Poll::Ready(Ok(Some(taken))),
+            None => Poll::Pending,
+        },
     }
 }
 

@@ -4,10 +4,11 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::{Request, Version};
 use axum::response::Response;
 use http_body::Body as _;
@@ -16,12 +17,15 @@ use pin_project_lite::pin_project;
 
 use crate::client::Peer;
 use crate::guarded::Pulse;
+use crate::sse::{self, Follower, Taken};
 
 /// Where a connection's requests enter the router.
 pub(crate) struct Entry {
     pub(crate) router: Router,
     pub(crate) pulse: Arc<Pulse>,
     pub(crate) peer: Peer,
+    /// A stream may take the whole connection: it speaks HTTP/1, and somebody looks for that.
+    pub(crate) is_given_up: bool,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Entry {
@@ -42,27 +46,52 @@ impl hyper::service::Service<Request<Incoming>> for Entry {
         let has_body = !request.body().is_end_stream();
         let client = self.peer.client(request.headers());
         request.extensions_mut().insert(client);
+        let way = match request.version() {
+            _ if !self.is_given_up => Way::Body,
+            Version::HTTP_11 => Way::TakeOver { is_chunked: true },
+            _ => Way::TakeOver { is_chunked: false },
+        };
         let answer = tower::Service::call(&mut self.router.clone(), request);
-        Answer { answer, has_body, in_flight: InFlight::new(&self.pulse) }
+        Answer { answer, has_body, way, in_flight: InFlight::new(&self.pulse) }
     }
 }
 
+/// A live stream that a route leaves in its answer's extensions, in place of a body.
+#[derive(Clone)]
+pub(crate) struct Streaming(Arc<Mutex<Option<Box<Follower>>>>);
+
+impl Streaming {
+    pub(crate) fn new(follower: Follower) -> Self {
+        Self(Arc::new(Mutex::new(Some(Box::new(follower)))))
+    }
+
+    fn take(&self) -> Option<Box<Follower>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// How a live stream travels.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// As a body that hyper asks for.
+    Body,
+    /// On the connection itself, which hyper gives up after the head.
+    TakeOver { is_chunked: bool },
+}
+
 /// Keeps a connection counted as busy until the answer's body has ended, for an answer that goes on
-/// after its head. The route keeps one handle in the body and leaves the other in the answer's
-/// extensions.
-#[derive(Clone, Default)]
-pub(crate) struct Lasting(Arc<OnceLock<InFlight>>);
+/// after its head.
+pub(crate) struct Lasting(InFlight);
 
 impl Lasting {
     /// Ends the connection: its client takes nothing.
     pub(crate) fn cut(&self) {
-        if let Some(in_flight) = self.0.get() {
-            in_flight.0.cut.notify_one();
-        }
+        self.0.0.cut.notify_one();
     }
 }
 
-struct InFlight(Arc<Pulse>);
+/// Counts something as in flight on its connection for as long as it lives.
+pub(crate) struct InFlight(Arc<Pulse>);
 
 impl InFlight {
     fn new(pulse: &Arc<Pulse>) -> Self {
@@ -83,6 +112,7 @@ pin_project! {
         #[pin]
         answer: F,
         has_body: bool,
+        way: Way,
         in_flight: InFlight,
     }
 }
@@ -94,10 +124,10 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Answer<F> {
         let this = self.project();
         let mut answered = ready!(this.answer.poll(context));
         if let Ok(response) = &mut answered
-            && let Some(lasting) = response.extensions_mut().remove::<Lasting>()
+            && let Some(follower) = response.extensions_mut().remove::<Streaming>()
+            && let Some(follower) = follower.take()
         {
-            // Set only here, and once for each answer.
-            let _ = lasting.0.set(InFlight::new(&this.in_flight.0));
+            *response.body_mut() = begin(follower, *this.way, &this.in_flight.0);
         }
         if let Ok(response) = &answered
             && *this.has_body
@@ -106,5 +136,19 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Answer<F> {
             this.in_flight.0.refused_body.store(true, Ordering::Relaxed);
         }
         Poll::Ready(answered)
+    }
+}
+
+/// What hyper sends of a live stream: all of it, or how it begins.
+fn begin(follower: Box<Follower>, way: Way, pulse: &Arc<Pulse>) -> Body {
+    let in_flight = InFlight::new(pulse);
+    match way {
+        Way::Body => sse::body(follower, Lasting(in_flight)),
+        Way::TakeOver { is_chunked } => {
+            let taken = Taken::new(follower, is_chunked, in_flight);
+            let body = taken.first_body(Arc::clone(pulse));
+            pulse.give_to(taken);
+            body
+        }
     }
 }

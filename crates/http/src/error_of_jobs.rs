@@ -29,6 +29,8 @@ impl From<EventsError> for Error {
     fn from(error: EventsError) -> Self {
         match error {
             EventsError::Store(error) => error.into(),
+            // One look at the database for many who came at once.
+            EventsError::Together(ref cause) if cause.is_transient() => Self::unavailable(error),
             EventsError::Closed => Self::unavailable(error),
             _ => Self::internal(error),
         }
@@ -38,5 +40,20 @@ impl From<EventsError> for Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         if error.is_transient() { Self::unavailable(error) } else { Self::internal(error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    #[test]
+    fn a_busy_database_is_told_so_also_to_those_who_asked_together() {
+        let busy = || StoreError::Busy { waited: Duration::ZERO };
+        for error in [EventsError::Store(busy()), EventsError::Together(Arc::new(busy()))] {
+            assert_eq!(Error::from(error).code(), Code::Busy);
+        }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use mainstay_base::Moment;
+use mainstay_jobs::Traceparent;
 use tracing::{Level, Span};
 
 use crate::measure::{Meter, method_label};
@@ -19,6 +20,9 @@ pub(crate) struct RouteLabel(pub(crate) &'static str);
 
 /// The label of what no route and no asset answers.
 const UNMATCHED: RouteLabel = RouteLabel("unmatched");
+
+/// The W3C's header for the trace that a request is a part of.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// Routes that machines ask every few seconds: at INFO they would drown the rest.
 const QUIET_ROUTES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
@@ -34,6 +38,8 @@ pub(crate) struct Flight {
     method: &'static str,
     matched: Option<MatchedPath>,
     quiet: bool,
+    /// The caller's trace, if the request is a part of one.
+    pub(crate) trace: Option<Traceparent>,
     pub(crate) started: Moment,
     landed: bool,
 }
@@ -52,6 +58,7 @@ impl Flight {
             method: method_label(request.method()),
             matched,
             quiet,
+            trace: trace(request.headers()),
             started: watch.clock.moment(),
             landed: false,
             watch: Arc::clone(watch),
@@ -62,10 +69,11 @@ impl Flight {
     pub(crate) fn span(&self) -> Span {
         let (request_id, method) = (request_id::text(&self.request_id), self.method);
         let route = self.route(UNMATCHED);
+        let traceparent = self.trace.as_ref().map(Traceparent::as_str);
         if self.quiet {
-            tracing::debug_span!("request", request_id, method, route)
+            tracing::debug_span!("request", request_id, method, route, traceparent)
         } else {
-            tracing::info_span!("request", request_id, method, route)
+            tracing::info_span!("request", request_id, method, route, traceparent)
         }
     }
 
@@ -108,6 +116,10 @@ impl Flight {
     fn route(&self, label: RouteLabel) -> &str {
         self.matched.as_ref().map_or(label.0, MatchedPath::as_str)
     }
+}
+
+fn trace(headers: &HeaderMap) -> Option<Traceparent> {
+    headers.get(TRACEPARENT)?.to_str().ok().and_then(Traceparent::parse)
 }
 
 /// Milliseconds with three decimals: more of them are noise.

@@ -7,8 +7,8 @@
 use std::future::Future as _;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -17,9 +17,10 @@ use tokio::sync::Notify;
 use tokio::time::{Sleep, sleep};
 
 use crate::limits::{LINGER_BYTES, LINGER_TIME, Limits};
+use crate::sse::Taken;
 
 /// What happens on one connection, seen by its stream, its requests and its watcher.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Pulse {
     /// Requests whose head was read so far.
     pub(crate) begun: AtomicU64,
@@ -33,6 +34,12 @@ pub(crate) struct Pulse {
     pub(crate) cut: Notify,
     /// A body was refused, so its rest may still be on the way.
     pub(crate) refused_body: AtomicBool,
+    /// hyper has asked for what comes after the first words of a stream.
+    pub(crate) first_words_taken: AtomicBool,
+    /// Something waits to be taken by the client.
+    is_blocked: AtomicBool,
+    /// The stream that the connection is given to.
+    taken: Mutex<Option<Taken>>,
 }
 
 impl Pulse {
@@ -42,6 +49,21 @@ impl Pulse {
 
     pub(crate) fn is_quiet(&self) -> bool {
         self.in_flight.load(Ordering::Relaxed) == 0
+    }
+
+    /// The connection belongs to this stream once its first words are sent.
+    pub(crate) fn give_to(&self, taken: Taken) {
+        *self.taken.lock().unwrap_or_else(PoisonError::into_inner) = Some(taken);
+    }
+
+    /// The stream that the connection belongs to from now on: nothing that was written before it waits.
+    pub(crate) fn take_over(&self) -> Option<Taken> {
+        let is_due = self.first_words_taken.load(Ordering::Relaxed)
+            && !self.is_blocked.load(Ordering::Relaxed);
+        if !is_due {
+            return None;
+        }
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn is_http2(&self) -> bool {
@@ -147,6 +169,7 @@ impl<S> Guarded<S> {
         polled: Poll<io::Result<T>>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
+        self.pulse.is_blocked.store(polled.is_pending(), Ordering::Relaxed);
         if polled.is_ready() {
             self.stall.stop();
             return polled;

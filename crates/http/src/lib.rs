@@ -50,11 +50,11 @@ pub use error::{Error, ErrorBody};
 pub use headers::CONTENT_SECURITY_POLICY;
 pub use limits::Limits;
 pub use openapi::openapi;
-pub use router::{Service, service};
+pub use router::{Service, service, vitals};
 pub use serve::{Drained, serve};
 pub use sse::{Live, Proofs};
 pub use surface::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Probe, Site, Surface, SystemCheck,
-    SystemDatabase,
+    SystemDatabase, Vitals,
 };
 pub use tls::{Tls, TlsError};

@@ -17,6 +17,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse as _, Response};
 use mainstay_base::{Clock, IdSource};
+use mainstay_jobs::trace;
 use metrics::Gauge;
 use pin_project_lite::pin_project;
 use tokio::time::{Sleep, sleep};
@@ -116,7 +117,8 @@ where
             (Some(refusal), _) => refusal.into_response(),
             (None, Some(route)) => {
                 let entered = this.span.enter();
-                match catch_unwind(AssertUnwindSafe(|| route.poll(context))) {
+                let step = || trace::within(this.flight.trace.as_ref(), || route.poll(context));
+                match catch_unwind(AssertUnwindSafe(step)) {
                     Ok(Poll::Ready(Ok(response))) => response,
                     Err(panic) => {
                         this.route.set(None);

@@ -13,7 +13,8 @@ use crate::error::Error;
 use crate::limits::Limits;
 use crate::surface::{CheckStatus, Probe, SystemCheck};
 
-/// What the last look found, and the way to look again.
+/// What the last look found, and the way to look again. A clone is the same.
+#[derive(Clone)]
 pub(crate) struct SharedProbe {
     probe: Arc<dyn Probe>,
     clock: Arc<dyn Clock>,

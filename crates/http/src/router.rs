@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::FromRef;
 use bytes::Bytes;
 use mainstay_accounts::Accounts;
-use mainstay_base::{Clock, Timestamp};
+use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_jobs::Jobs;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ use crate::observe::{ObserveLayer, Watch};
 use crate::origin::SiteOrigin;
 use crate::probe::SharedProbe;
 use crate::sse::Live;
-use crate::surface::{Assets, BuildInfo, Probe, Site, Surface};
+use crate::surface::{Assets, BuildInfo, Probe, Site, Surface, Vitals};
 use crate::{headers, measure, openapi, routes};
 
 /// The whole surface, ready for [`serve`](crate::serve).
@@ -50,7 +50,7 @@ pub(crate) struct State {
     pub(crate) probe: Arc<dyn Probe>,
     pub(crate) shared_probe: SharedProbe,
     pub(crate) assets: Arc<dyn Assets>,
-    pub(crate) metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(crate) metrics: Metrics,
     pub(crate) site: Site,
     pub(crate) origin: SiteOrigin,
     pub(crate) openapi: Bytes,
@@ -68,6 +68,22 @@ impl FromRef<SharedState> for Limits {
     }
 }
 
+impl FromRef<SharedState> for SharedProbe {
+    fn from_ref(state: &SharedState) -> Self {
+        state.shared_probe.clone()
+    }
+}
+
+impl FromRef<SharedState> for Metrics {
+    fn from_ref(state: &SharedState) -> Self {
+        state.metrics.clone()
+    }
+}
+
+/// Every metric as text.
+#[derive(Clone)]
+pub(crate) struct Metrics(pub(crate) Arc<dyn Fn() -> String + Send + Sync>);
+
 /// Builds the surface. The metrics recorder must be installed before, or nothing is counted.
 #[must_use]
 pub fn service(surface: Surface) -> Service {
@@ -79,22 +95,10 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>, entries: &[E
     let (router, document) = openapi::documented();
     let limits = surface.limits;
     let trusts = Arc::clone(&surface.trusts);
-    let watch = Arc::new(Watch {
-        clock: Arc::clone(&surface.clock),
-        ids: surface.ids.clone(),
-        in_flight: measure::in_flight(),
-        gate: Gate::new(&surface.site, &limits),
-        // Browsers keep HSTS by host name for every port, so on loopback it would break the
-        // machine's other sites.
-        headers: headers::template(surface.site.https && !surface.site.alone),
-        request_time: limits.request_time,
-    });
+    let Surface { clock, ids, site, accounts, .. } = &surface;
+    let watch = watch(clock, ids, site, &limits);
+    let guard = guard(accounts, site, entries);
     let stopping = CancellationToken::new();
-    let table = access::TABLE.iter().chain(entries).copied();
-    let guard = Arc::new(Guard {
-        accounts: surface.accounts.clone(),
-        doors: Doors::new(table, &surface.site),
-    });
     let router = router
         .merge(routes::undocumented())
         .merge(more)
@@ -103,6 +107,59 @@ pub(crate) fn assemble(surface: Surface, more: Router<SharedState>, entries: &[E
         .layer((ObserveLayer(watch), AuthenticateLayer(guard)))
         .with_state(state(surface, openapi::text(&document), stopping.clone()));
     Service { router, limits, trusts, stopping }
+}
+
+/// Builds the surface of a process that has no site: `/healthz`, `/readyz`, `/metrics` and nothing else,
+/// under the same layers and the same limits.
+#[must_use]
+pub fn vitals(vitals: Vitals) -> Service {
+    let Vitals { clock, ids, accounts, probe, metrics, site, limits } = vitals;
+    let watch = watch(&clock, &ids, &site, &limits);
+    let guard = guard(&accounts, &site, &[]);
+    let probe = SharedProbe::new(probe, clock, &limits);
+    let router = routes::vitals()
+        .layer((ObserveLayer(watch), AuthenticateLayer(guard)))
+        .with_state(VitalState { probe, metrics: Metrics(metrics) });
+    // It stands behind no proxy of its own: whoever connects is who asks.
+    let trusts = Arc::new(|_| false);
+    Service { router, limits, trusts, stopping: CancellationToken::new() }
+}
+
+/// What the routes of [`vitals`] share.
+#[derive(Clone)]
+pub(crate) struct VitalState {
+    probe: SharedProbe,
+    metrics: Metrics,
+}
+
+impl FromRef<VitalState> for SharedProbe {
+    fn from_ref(state: &VitalState) -> Self {
+        state.probe.clone()
+    }
+}
+
+impl FromRef<VitalState> for Metrics {
+    fn from_ref(state: &VitalState) -> Self {
+        state.metrics.clone()
+    }
+}
+
+fn watch(clock: &Arc<dyn Clock>, ids: &IdSource, site: &Site, limits: &Limits) -> Arc<Watch> {
+    Arc::new(Watch {
+        clock: Arc::clone(clock),
+        ids: ids.clone(),
+        in_flight: measure::in_flight(),
+        gate: Gate::new(site, limits),
+        // Browsers keep HSTS by host name for every port, so on loopback it would break the
+        // machine's other sites.
+        headers: headers::template(site.https && !site.alone),
+        request_time: limits.request_time,
+    })
+}
+
+fn guard(accounts: &Accounts, site: &Site, entries: &[Entry]) -> Arc<Guard> {
+    let table = access::TABLE.iter().chain(entries).copied();
+    Arc::new(Guard { accounts: accounts.clone(), doors: Doors::new(table, site) })
 }
 
 fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> SharedState {
@@ -121,6 +178,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         ..
     } = surface;
     let shared_probe = SharedProbe::new(Arc::clone(&probe), Arc::clone(&clock), &limits);
+    let metrics = Metrics(metrics);
     let openapi = openapi.into();
     Arc::new(State {
         clock,

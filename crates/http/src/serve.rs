@@ -140,15 +140,18 @@ impl Host {
                     self.drive(stream, peer, spoken).await;
                 }
             }
-            Some(tls) => {
-                let first = timeout(limits.handshake_time, tls.accept(stream));
-                if let Some(stream) = self.begin(first, "slow_handshake", "handshake").await {
-                    let spoken = Tls::spoken(&stream);
-                    self.drive(stream, peer, spoken).await;
-                }
-            }
+            // Large, and must not make connections without TLS as large.
+            Some(tls) => Box::pin(self.welcome_by_tls(tls, stream, peer)).await,
         }
         drop(slot);
+    }
+
+    async fn welcome_by_tls(&self, tls: &Tls, stream: TcpStream, peer: IpAddr) {
+        let first = timeout(self.service.limits.handshake_time, tls.accept(stream));
+        if let Some(stream) = self.begin(first, "slow_handshake", "handshake").await {
+            let spoken = Tls::spoken(&stream);
+            self.drive(stream, peer, spoken).await;
+        }
     }
 
     /// The first step of a connection. A stop ends it at once: no request has come yet.
@@ -194,5 +197,26 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.decrement(1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What one connection may take while it is open, beside what it sends and receives. Thousands of
+    /// followers hold one each.
+    const MAX_CONNECTION_BYTES: usize = 2_048;
+
+    fn size<F>(
+        _: impl FnOnce(Arc<Host>, TcpStream, IpAddr, Option<OwnedSemaphorePermit>) -> F,
+    ) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_plain_connection_stays_small() {
+        let size = size(Host::welcome);
+        assert!(size <= MAX_CONNECTION_BYTES, "{size}: box what few connections need");
     }
 }

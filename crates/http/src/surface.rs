@@ -46,6 +46,35 @@ pub struct Surface {
     pub limits: Limits,
 }
 
+/// What a process without a site answers from: whether it is alive and does its work, and its metrics.
+#[derive(Clone)]
+pub struct Vitals {
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Where request ids come from.
+    pub ids: IdSource,
+    /// Who may read the metrics.
+    pub accounts: Accounts,
+    /// How it looks at its own health.
+    pub probe: Arc<dyn Probe>,
+    /// The metrics in Prometheus' text format.
+    pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    /// Where it is reached from.
+    pub site: Site,
+    /// The bounds.
+    pub limits: Limits,
+}
+
+impl fmt::Debug for Vitals {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Vitals")
+            .field("site", &self.site)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
 impl fmt::Debug for Surface {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

@@ -6,7 +6,7 @@
 //! down, with the hook of its kind in the same transaction.
 //!
 //! Beside it: [`cron`] enqueues by the clock, [`view`] is what people see, `text` makes errors fit to
-//! be kept, `measure` tells the metrics.
+//! be kept, [`trace`] hands on whose request it was, `measure` tells the metrics.
 
 pub mod context;
 pub mod cron;
@@ -20,6 +20,7 @@ pub mod queue;
 mod record;
 pub mod runner;
 pub mod text;
+pub mod trace;
 pub mod view;
 
 pub use context::Context;
@@ -32,6 +33,6 @@ pub use model::{
     Cause, Change, Claimed, Due, Enqueued, Failure, JobView, Kind, KindError, Lease, NewJob, Status,
 };
 pub use queue::Queue;
-pub use runner::{Runner, RunnerOptions, RunnerTask, tell_depth};
+pub use runner::{Runner, RunnerOptions, RunnerTask, Turning, tell_depth};
 pub use text::Traceparent;
 pub use view::{JobFilter, KindSummary, Page, Part, Summary};

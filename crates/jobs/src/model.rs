@@ -141,7 +141,8 @@ pub struct NewJob {
     pub due: Due,
     /// How often it is tried.
     pub max_attempts: u32,
-    /// The trace of whoever asked for it; what is not in the W3C form is dropped.
+    /// The trace of whoever asked for it; what is not in the W3C form is dropped. Without one it is that
+    /// of the request or the job that is worked on.
     pub traceparent: Option<String>,
 }
 

@@ -1,6 +1,7 @@
 //! Text from outside, made fit to be kept: error codes, error messages, traces.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::model::{Failure, MAX_WORD_BYTES};
 
@@ -9,9 +10,10 @@ pub const MAX_MESSAGE_CHARACTERS: usize = 280;
 /// The code of an error whose own code is none.
 const UNNAMED_CODE: &str = "unnamed_error";
 
-/// The trace of a caller in the W3C form, version 00: `00-<32 hex>-<16 hex>-<2 hex>`.
+/// The trace of a caller in the W3C form, version 00: `00-<32 hex>-<16 hex>-<2 hex>`. A clone shares
+/// the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Traceparent(String);
+pub struct Traceparent(Arc<str>);
 
 impl Traceparent {
     /// The trace, if `text` is in the W3C form and not all zero.
@@ -26,7 +28,7 @@ impl Traceparent {
             && is_hex(span, 16)
             && is_hex(flags, 2)
             && [trace, span].iter().all(|id| id.bytes().any(|byte| byte != b'0'));
-        is_fit.then(|| Self(text.to_owned()))
+        is_fit.then(|| Self(text.into()))
     }
 
     /// The text as it travels in a header.

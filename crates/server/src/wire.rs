@@ -10,14 +10,14 @@ use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource};
 use mainstay_http::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Live, Probe, Site, Surface,
-    SystemCheck, SystemDatabase,
+    SystemCheck, SystemDatabase, Vitals,
 };
-use mainstay_jobs::Jobs;
+use mainstay_jobs::{Jobs, Turning};
 use mainstay_store::{Db, Dialect, StoreError, migrate};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use crate::config::Config;
+use crate::config::{Config, ListenAddress};
 use crate::metrics::Recorder;
 use crate::monitor::Monitor;
 use crate::saturation::{self, PULSE_LIMIT, Pulse};
@@ -25,6 +25,9 @@ use crate::saturation::{self, PULSE_LIMIT, Pulse};
 /// The longest look at the database. It is shorter than the surface's own limit for a whole probe,
 /// so that the answer still says which check it was.
 const DATABASE_LIMIT: Duration = Duration::from_millis(1_500);
+
+/// Connections at once to a runner alone: those who ask how it is.
+const WORK_CONNECTIONS: usize = 100;
 
 /// What `serve` has opened and started.
 pub(crate) struct Parts {
@@ -38,33 +41,53 @@ pub(crate) struct Parts {
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    /// Whether the embedded runner turns, where there is one.
+    pub(crate) runner: Option<Turning>,
+}
+
+/// What `work` has opened and started.
+pub(crate) struct WorkParts {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: IdSource,
+    pub(crate) db: Db,
+    pub(crate) schema_version: i64,
+    pub(crate) recorder: Recorder,
+    pub(crate) pulse: Arc<Pulse>,
+    pub(crate) accounts: Accounts,
+    pub(crate) runner: Turning,
 }
 
 /// Everything that the HTTP surface answers from.
 pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
-    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs, monitor } =
-        parts;
+    let Parts {
+        clock,
+        ids,
+        db,
+        schema_version,
+        recorder,
+        pulse,
+        accounts,
+        live,
+        jobs,
+        monitor,
+        runner,
+    } = parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
         address_rate: config.http.address_rate,
         address_burst: config.http.address_burst,
         ..Limits::default()
     };
-    let metrics = recorder.renderer({
-        let (db, runtime) = (db.clone(), Handle::current());
-        move || {
-            db.record_use();
-            saturation::record(&runtime);
-        }
-    });
+    let metrics = metrics(&recorder, db.clone());
+    let monitor = Some(monitor);
     let probe =
-        Arc::new(SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse, monitor });
+        SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse, monitor, runner };
     Surface {
         started_at: clock.now(),
         clock,
         ids,
         build: BuildInfo { version: env!("CARGO_PKG_VERSION"), commit: crate::COMMIT },
-        probe,
+        probe: Arc::new(probe),
         assets: Arc::new(Dashboard),
         metrics,
         site: site(config),
@@ -74,6 +97,31 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         jobs,
         limits,
     }
+}
+
+/// Everything that a runner alone answers from, when it listens at `address`.
+pub(crate) fn vitals(config: &Config, address: &ListenAddress, parts: WorkParts) -> Vitals {
+    let WorkParts { clock, ids, db, schema_version, recorder, pulse, accounts, runner } = parts;
+    let metrics = metrics(&recorder, db.clone());
+    let runner = Some(runner);
+    let (clock_of_probe, monitor) = (Arc::clone(&clock), None);
+    let probe = SystemProbe { clock: clock_of_probe, db, schema_version, pulse, monitor, runner };
+    let limits = Limits { connections: WORK_CONNECTIONS, ..Limits::default() };
+    let site = Site {
+        alone: address.is_loopback(),
+        https: false,
+        origin: None,
+        metrics_public: config.metrics.public,
+    };
+    Vitals { clock, ids, accounts, probe: Arc::new(probe), metrics, site, limits }
+}
+
+fn metrics(recorder: &Recorder, db: Db) -> Arc<dyn Fn() -> String + Send + Sync> {
+    let runtime = Handle::current();
+    recorder.renderer(move || {
+        db.record_use();
+        saturation::record(&runtime);
+    })
 }
 
 /// Whether browsers reach the site by HTTPS: through its own TLS or that of a proxy.
@@ -127,7 +175,10 @@ struct SystemProbe {
     db: Db,
     schema_version: i64,
     pulse: Arc<Pulse>,
-    monitor: Monitor,
+    /// Where this process polls services.
+    monitor: Option<Monitor>,
+    /// Where this process runs jobs.
+    runner: Option<Turning>,
 }
 
 impl Probe for SystemProbe {
@@ -141,8 +192,12 @@ impl Probe for SystemProbe {
 
     fn check(&self) -> Pin<Box<dyn Future<Output = Vec<SystemCheck>> + Send + '_>> {
         Box::pin(async {
-            let database = self.check_database().await;
-            vec![database, self.check_runtime(), self.check_polling(), self.check_recorder()]
+            let mut checks = vec![self.check_database().await, self.check_runtime()];
+            checks.extend(self.runner.as_ref().map(check_runner));
+            if let Some(monitor) = &self.monitor {
+                checks.extend([check_polling(monitor), check_recorder(monitor)]);
+            }
+            checks
         })
     }
 }
@@ -179,35 +234,6 @@ impl SystemProbe {
         SystemCheck { name: "database".to_owned(), status, detail, latency_ms }
     }
 
-    fn check_polling(&self) -> SystemCheck {
-        let pulse = self.monitor.engine.pulse();
-        let (status, detail) = if pulse.is_late() {
-            let (beat, sync) = (seconds(pulse.beat), seconds(pulse.sync));
-            let detail = format!(
-                "The poll loop last turned {beat} and last read the list of services {sync}; see the log"
-            );
-            (CheckStatus::Down, detail)
-        } else {
-            (CheckStatus::Healthy, "The poll loop turns".to_owned())
-        };
-        SystemCheck { name: "polling".to_owned(), status, detail, latency_ms: 0.0 }
-    }
-
-    fn check_recorder(&self) -> SystemCheck {
-        let health = self.monitor.recorder.health();
-        let waiting = health.waiting;
-        let (status, detail) = match health.failing_since {
-            Some(since) => {
-                let detail = format!(
-                    "Results can't be recorded since {since}; {waiting} wait; look at the database"
-                );
-                (CheckStatus::Down, detail)
-            }
-            None => (CheckStatus::Healthy, format!("{waiting} results wait to be recorded")),
-        };
-        SystemCheck { name: "recorder".to_owned(), status, detail, latency_ms: 0.0 }
-    }
-
     fn check_runtime(&self) -> SystemCheck {
         let (age, lag) = (self.pulse.age(), self.pulse.lag());
         let (status, detail) = if age > PULSE_LIMIT {
@@ -221,8 +247,49 @@ impl SystemProbe {
     }
 }
 
+fn check_polling(monitor: &Monitor) -> SystemCheck {
+    let pulse = monitor.engine.pulse();
+    let (status, detail) = if pulse.is_late() {
+        let (beat, sync) = (seconds(pulse.beat), seconds(pulse.sync));
+        let detail = format!(
+            "The poll loop last turned {beat} and last read the list of services {sync}; see the log"
+        );
+        (CheckStatus::Down, detail)
+    } else {
+        (CheckStatus::Healthy, "The poll loop turns".to_owned())
+    };
+    SystemCheck { name: "polling".to_owned(), status, detail, latency_ms: 0.0 }
+}
+
+fn check_recorder(monitor: &Monitor) -> SystemCheck {
+    let health = monitor.recorder.health();
+    let waiting = health.waiting;
+    let (status, detail) = match health.failing_since {
+        Some(since) => {
+            let detail = format!(
+                "Results can't be recorded since {since}; {waiting} wait; look at the database"
+            );
+            (CheckStatus::Down, detail)
+        }
+        None => (CheckStatus::Healthy, format!("{waiting} results wait to be recorded")),
+    };
+    SystemCheck { name: "recorder".to_owned(), status, detail, latency_ms: 0.0 }
+}
+
 fn seconds(ago: Option<Duration>) -> String {
     ago.map_or_else(|| "never".to_owned(), |ago| format!("{} s ago", ago.as_secs()))
+}
+
+fn check_runner(runner: &Turning) -> SystemCheck {
+    let age = runner.age();
+    let (status, detail) = if runner.stands_still() {
+        let seconds = age.as_secs();
+        let cure = "its jobs are taken over when their leases end; restart this process";
+        (CheckStatus::Down, format!("The job runner has not turned for {seconds} s; {cure}"))
+    } else {
+        (CheckStatus::Healthy, format!("The job runner turned {} ms ago", age.as_millis()))
+    };
+    SystemCheck { name: "runner".to_owned(), status, detail, latency_ms: 0.0 }
 }
 
 /// What may be told to everyone: the kind of trouble, without an address.

@@ -1,9 +1,12 @@
 //! What happens, the moment it happens.
 
+use std::convert::Infallible;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use axum::response::{IntoResponse as _, Response};
+use bytes::Bytes;
 use mainstay_accounts::{Caller, Means};
 use mainstay_events::{Delivery, Entered, Opening, Owner};
 use serde::Serialize;
@@ -11,11 +14,11 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::Refusal;
-use crate::entry::Lasting;
+use crate::entry::Streaming;
 use crate::error::Error;
 use crate::extract::{Json, Limit, Query, SignedIn};
 use crate::router::SharedState;
-use crate::sse::{self, Head, StreamAsk, StreamQuery};
+use crate::sse::{Follower, Head, StreamAsk, StreamQuery};
 
 /// Events as they happen: the organisation's and the caller's own
 ///
@@ -75,8 +78,7 @@ async fn begin(
         Entered::Live(membership) => membership,
         Entered::Superseded => return Ok(StatusCode::NO_CONTENT.into_response()),
     };
-    let lasting = Lasting::default();
-    let body = sse::stream(Head {
+    let follower = Follower::new(Head {
         opening,
         feed,
         ask: ask.events,
@@ -84,14 +86,15 @@ async fn begin(
         membership,
         proof,
         stopping: state.stopping.clone(),
-        lasting: lasting.clone(),
         stalls: live.proofs.stalls().clone(),
         stall_time: state.limits.stall_time,
         rng: live.rng.clone(),
         keepalive: state.limits.keepalive,
     });
+    // Its connection puts the stream in this one's place; until then nobody may think that it is empty.
+    let body = Body::from_stream(futures_util::stream::pending::<Result<Bytes, Infallible>>());
     let mut response = (STREAM_HEADERS, body).into_response();
-    response.extensions_mut().insert(lasting);
+    response.extensions_mut().insert(Streaming::new(follower));
     // Whoever comes back does so on a connection of its own, and this one frees its place at once.
     if version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -8,11 +8,11 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Refusal;
+use crate::code::Code;
 use crate::error::{APPLICATION_JSON, Error, retry_after_value};
 use crate::extract::Json;
 use crate::limits::RETRY_AFTER;
-use crate::probe::all_healthy;
-use crate::router::SharedState;
+use crate::probe::{SharedProbe, all_healthy};
 use crate::surface::SystemCheck;
 
 /// The process answers.
@@ -71,12 +71,18 @@ pub(super) async fn healthz() -> Response {
         Refusal
     )
 )]
-pub(super) async fn readyz(State(state): State<SharedState>) -> Result<Response, Error> {
-    let checks = state.shared_probe.checks().await?.to_vec();
+pub(super) async fn readyz(State(probe): State<SharedProbe>) -> Result<Response, Error> {
+    let checks = probe.checks().await?.to_vec();
     if all_healthy(&checks) {
         return Ok(Json(Readiness { status: ReadinessStatus::Ready, checks }).into_response());
     }
     let body = Json(Readiness { status: ReadinessStatus::NotReady, checks });
     let retry_after = [(header::RETRY_AFTER, retry_after_value(RETRY_AFTER))];
     Ok((StatusCode::SERVICE_UNAVAILABLE, retry_after, body).into_response())
+}
+
+/// What a process without a site answers to everything else.
+pub(super) async fn nothing_else() -> Error {
+    let detail = "This process serves no site. GET /healthz, /readyz and /metrics tell of it.";
+    Error::new(Code::NotFound, detail)
 }

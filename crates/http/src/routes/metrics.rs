@@ -4,12 +4,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::router::SharedState;
+use crate::router::Metrics;
 
 /// Prometheus' text format.
 const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Every metric, as text.
-pub(super) async fn metrics(State(state): State<SharedState>) -> Response {
-    ([(header::CONTENT_TYPE, TEXT_FORMAT)], (state.metrics)()).into_response()
+pub(super) async fn metrics(State(Metrics(render)): State<Metrics>) -> Response {
+    ([(header::CONTENT_TYPE, TEXT_FORMAT)], render()).into_response()
 }

@@ -28,7 +28,7 @@ use utoipa_axum::routes;
 
 use crate::error::ErrorBody;
 use crate::openapi::Document;
-use crate::router::SharedState;
+use crate::router::{SharedState, VitalState};
 
 /// How every route answers when it refuses or fails.
 #[derive(utoipa::IntoResponses)]
@@ -73,6 +73,15 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(admin_access_requests::list))
         .routes(routes!(admin_access_requests::handle))
         .routes(routes!(admin_audit::list))
+}
+
+/// The routes of a process that has no site.
+pub(crate) fn vitals() -> Router<VitalState> {
+    Router::new()
+        .route("/healthz", get(health::healthz))
+        .route("/readyz", get(health::readyz))
+        .route("/metrics", get(metrics::metrics))
+        .fallback(health::nothing_else)
 }
 
 /// The routes that speak another language than JSON.

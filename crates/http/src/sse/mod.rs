@@ -1,11 +1,14 @@
-//! Live streams of events: `ask` (what the query says) → `frame` (the texts) → `body` (what is sent,
-//! until it has to end) → `proofs` (whose session or token has ended) → `stalls` (who takes nothing).
+//! Live streams of events: `ask` (what the query says) → `frame` (the texts) → `follower` (what one is told,
+//! until it has to end) → `takeover` (how that travels on HTTP/1) or `body` (on HTTP/2) → `proofs` (whose
+//! session or token has ended) → `stalls` (who takes nothing).
 
 mod ask;
 mod body;
+mod follower;
 mod frame;
 mod proofs;
 mod stalls;
+mod takeover;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +17,10 @@ use mainstay_base::Rng;
 use mainstay_events::{Connections, Events};
 
 pub(crate) use ask::{StreamAsk, StreamQuery};
-pub(crate) use body::{Head, stream};
+pub(crate) use body::body;
+pub(crate) use follower::{Follower, Head};
 pub use proofs::Proofs;
+pub(crate) use takeover::Taken;
 
 /// What the live streams are made of.
 #[derive(Clone)]

@@ -17,7 +17,7 @@ use crate::Limits;
 
 impl House {
     /// Writes events `numbers` to `stream`, each in a write of its own.
-    async fn tell(&self, stream: Stream, kind: &str, numbers: std::ops::Range<u64>) {
+    pub(super) async fn tell(&self, stream: Stream, kind: &str, numbers: std::ops::Range<u64>) {
         for number in numbers {
             let fields = json!({ "number": number });
             let event = Event::new(kind, fields.as_object().unwrap()).unwrap();

@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::State;
 use axum::routing::{get, post};
 use bytes::Bytes;
 use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
-use mainstay_jobs::{Jobs, JobsOptions};
+use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
 use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -283,6 +284,7 @@ const ROUTES: &[Entry] = &[
     public("GET", "/api/test/abandoned"),
     public("GET", "/api/test/stuck"),
     public("GET", "/api/test/stream"),
+    public("POST", "/api/test/enqueue"),
 ];
 
 fn routes(world: Arc<World>) -> Router<SharedState> {
@@ -305,6 +307,7 @@ fn routes(world: Arc<World>) -> Router<SharedState> {
         .route("/api/test/abandoned", get(move || hold(world)))
         .route("/api/test/stuck", get(stuck))
         .route("/api/test/stream", get(stream))
+        .route("/api/test/enqueue", post(enqueue))
         // Nobody decided whom it is for.
         .route("/api/test/undecided", get(|| async { Json("reached") }))
 }
@@ -333,6 +336,14 @@ async fn fails() -> Error {
 
 async fn stuck() {
     std::future::pending::<()>().await;
+}
+
+/// Enqueues a job after it has waited, as a route does that reads the database first.
+async fn enqueue(State(state): State<SharedState>) -> Json<Id> {
+    tokio::task::yield_now().await;
+    let new = NewJob::new(Kind::new("asked_for").unwrap(), serde_json::json!(null));
+    let writing = state.live.events.write(async |tx, _| state.jobs.enqueue(tx, new).await);
+    Json(writing.await.unwrap().id)
 }
 
 /// Waits until the test lets it go.

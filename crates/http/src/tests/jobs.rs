@@ -1,10 +1,12 @@
 //! The queue, as admins see it.
 
-use mainstay_jobs::{Due, Enqueued, Kind, NewJob};
+use mainstay_jobs::decide::ClaimPlan;
+use mainstay_jobs::{Due, Enqueued, Kind, NewJob, Queue, Traceparent};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 use super::house::House;
+use super::raw::request;
 
 impl House {
     async fn enqueue(&self, kind: &str, due: Due) -> Enqueued {
@@ -55,6 +57,25 @@ async fn jobs_are_listed_by_status_and_kind_newest_first_and_never_with_their_pa
     ] {
         let answer = admin.get(target).await;
         assert_eq!((answer.status, answer.code().as_str()), (status, code), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_request_enqueues_keeps_the_trace_of_the_request() {
+    let house = House::open().await;
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let queue = Queue::new(house.jobs.clone(), "r".to_owned(), Duration::from_secs(60));
+    let kind = Kind::new("asked_for").unwrap();
+    let plan = ClaimPlan { kind, priority: 0, limit: 1, alone: false };
+    for (headers, expected) in [
+        (format!("traceparent: {trace}\r\n"), Some(trace)),
+        ("traceparent: made up\r\n".to_owned(), None),
+        (String::new(), None),
+    ] {
+        let answer = request(house.address, "POST", "/api/test/enqueue", &headers, "").await;
+        assert_eq!(answer.status, 200, "{headers}");
+        let job = queue.claim(&plan).await.unwrap().jobs.pop().unwrap();
+        assert_eq!(job.traceparent.as_ref().map(Traceparent::as_str), expected, "{headers}");
     }
 }
 

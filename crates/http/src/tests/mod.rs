@@ -29,4 +29,5 @@ mod setup;
 mod slow;
 mod stop;
 mod strangers;
+mod takeover;
 mod walk;

@@ -103,13 +103,13 @@ async fn an_idle_http2_connection_is_closed() {
 }
 
 /// A folder with `cert.pem` and `key.pem` for localhost.
-struct Pair {
+pub(super) struct Pair {
     folder: TempDir,
     certificate: rustls::pki_types::CertificateDer<'static>,
 }
 
 impl Pair {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -122,11 +122,11 @@ impl Pair {
         self.folder.path().join(name)
     }
 
-    fn tls(&self) -> Tls {
+    pub(super) fn tls(&self) -> Tls {
         Tls::from_files(&self.path("cert.pem"), &self.path("key.pem")).unwrap()
     }
 
-    async fn connect(&self, house: &House, protocol: &[u8]) -> TlsStream<TcpStream> {
+    pub(super) async fn connect(&self, house: &House, protocol: &[u8]) -> TlsStream<TcpStream> {
         let mut roots = RootCertStore::empty();
         roots.add(self.certificate.clone()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -11,6 +11,7 @@ use super::{Book, millis};
 use crate::error::JobsError;
 use crate::model::{Due, Enqueued, MAX_DELAY, NewJob};
 use crate::text::Traceparent;
+use crate::trace;
 
 /// How often an enqueueing looks again when the row it met has just finished.
 const LOOKS: usize = 5;
@@ -91,15 +92,21 @@ pub(crate) struct Draft {
     id: Id,
     job: NewJob,
     payload: String,
-    traceparent: Option<String>,
+    traceparent: Option<Traceparent>,
 }
 
 impl Draft {
     /// Of a job whose bounds were checked.
     pub(crate) fn new(ids: &IdSource, job: NewJob, payload: String) -> Self {
-        let traceparent = job.traceparent.as_deref().and_then(Traceparent::parse);
-        let traceparent = traceparent.map(|trace| trace.as_str().to_owned());
+        let traceparent = match &job.traceparent {
+            Some(text) => Traceparent::parse(text),
+            None => trace::current(),
+        };
         Self { id: ids.next(), job, payload, traceparent }
+    }
+
+    fn trace(&self) -> Option<&str> {
+        self.traceparent.as_ref().map(Traceparent::as_str)
     }
 
     fn about(&self) -> (&str, Option<&str>) {
@@ -135,7 +142,7 @@ pub(crate) async fn one(book: &Book, tx: &mut Tx, draft: &Draft) -> Result<Enque
                     draft.job.priority,
                     &draft.payload,
                     draft.job.max_attempts,
-                    draft.traceparent.as_ref(),
+                    draft.trace(),
                     draft.at(),
                     draft.wait(),
                 ],
@@ -224,7 +231,7 @@ async fn many_on_sqlite(
             json!({
                 "id": draft.id, "kind": draft.job.kind, "subject": draft.job.subject,
                 "priority": draft.job.priority, "payload": draft.payload,
-                "max_attempts": draft.job.max_attempts, "traceparent": draft.traceparent,
+                "max_attempts": draft.job.max_attempts, "traceparent": draft.trace(),
                 "at": draft.at(), "wait": draft.wait(),
             })
         })
@@ -250,7 +257,7 @@ async fn many_on_postgres(
             &ints(|draft| i64::from(draft.job.priority)),
             &texts(|draft| draft.payload.clone()),
             &ints(|draft| i64::from(draft.job.max_attempts)),
-            &texts(|draft| draft.traceparent.clone().unwrap_or_default()),
+            &texts(|draft| draft.trace().unwrap_or_default().to_owned()),
             &ints(|draft| draft.at().unwrap_or(-1)),
             &ints(Draft::wait),
         ],

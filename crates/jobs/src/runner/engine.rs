@@ -18,6 +18,7 @@ use super::held::Held;
 use super::mean::Means;
 use super::run::Outcome;
 use super::stop::Stopping;
+use super::turning::Turning;
 use crate::decide;
 use crate::handler::Handler;
 use crate::jobs::{CANCEL_BELL, Jobs, PAUSE_BELL};
@@ -64,6 +65,7 @@ pub(super) struct Engine {
     pub(super) wait: Duration,
     /// The leases are to be asked after at once: a job was cancelled.
     pub(super) is_asked: bool,
+    pub(super) turning: Turning,
 }
 
 impl Engine {
@@ -79,6 +81,7 @@ impl Engine {
         let kinds = handlers.keys().map(|kind| kind.as_str().to_owned()).collect();
         Self {
             queue: Queue::new(jobs.clone(), options.id.clone(), options.ttl),
+            turning: Turning::new(Arc::clone(&clock), options.poll),
             jobs,
             options,
             handlers,
@@ -111,6 +114,7 @@ impl Engine {
         self.write_limits().await;
         loop {
             let now = self.clock.moment();
+            self.turning.turned(now);
             self.tick(now);
             self.advance(now);
             if self.is_over(now) {

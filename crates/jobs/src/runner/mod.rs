@@ -17,9 +17,12 @@ mod run;
 mod stop;
 #[cfg(test)]
 mod tests;
+mod turning;
 
 use std::sync::Arc;
 use std::time::Duration;
+
+pub use turning::Turning;
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -84,6 +87,7 @@ pub struct Runner;
 pub struct RunnerTask {
     engine: JoinHandle<()>,
     care: JoinHandle<()>,
+    turning: Turning,
 }
 
 impl Runner {
@@ -99,11 +103,18 @@ impl Runner {
         jobs.register(&handlers);
         let care = tokio::spawn(care::run(jobs.clone(), cron, stop.clone()));
         let engine = engine::Engine::new(jobs, handlers, options.bounded(), stop);
-        RunnerTask { engine: tokio::spawn(engine.run()), care }
+        let turning = engine.turning.clone();
+        RunnerTask { engine: tokio::spawn(engine.run()), care, turning }
     }
 }
 
 impl RunnerTask {
+    /// Tells whether it turns, for as long as anybody asks.
+    #[must_use]
+    pub fn turning(&self) -> Turning {
+        self.turning.clone()
+    }
+
     /// Waits until every job is done or given back. Cancel the token first.
     pub async fn finished(self) {
         for task in [self.engine, self.care] {

@@ -8,10 +8,13 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use mainstay_base::Clock;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument as _, Span};
 
 use crate::context::Context;
 use crate::handler::{Handler, JobError};
 use crate::model::{Claimed, Lease};
+use crate::text::Traceparent;
+use crate::trace;
 
 /// How a handler ended.
 #[derive(Debug)]
@@ -37,7 +40,9 @@ pub(super) async fn run(
 ) -> Outcome {
     let started = clock.moment();
     let cancelled = context.cancelled().clone();
-    let working = AssertUnwindSafe(async { handler.run(&job, &context).await }).catch_unwind();
+    let working =
+        trace::follow(job.traceparent.clone(), async { handler.run(&job, &context).await });
+    let working = AssertUnwindSafe(working.instrument(span(&job))).catch_unwind();
     let result = tokio::select! {
         biased;
         result = working => result.unwrap_or_else(|panic| {
@@ -49,6 +54,17 @@ pub(super) async fn run(
     };
     let took = clock.moment().since(started);
     Outcome { lease: job.lease, result, is_finished: context.is_finished(), took }
+}
+
+/// Where the handler's own log lines stand, and what is exported of its run.
+fn span(job: &Claimed) -> Span {
+    tracing::info_span!(
+        "job",
+        job = %job.id,
+        kind = %job.kind,
+        attempt = job.attempt,
+        traceparent = job.traceparent.as_ref().map(Traceparent::as_str),
+    )
 }
 
 async fn out_of_patience(cancelled: &CancellationToken, patience: Duration) {

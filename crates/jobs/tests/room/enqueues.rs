@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use mainstay_events::{Heard, Topic};
-use mainstay_jobs::{Due, JobsError, NewJob, Status};
+use mainstay_jobs::{Due, JobsError, NewJob, Status, Traceparent, trace};
 use mainstay_testkit::each_database;
 use serde_json::json;
 
 use crate::house::{House, SECOND, claim, work};
+
+const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 fn job() -> NewJob {
     NewJob::new(work(), json!({ "a": 1 }))
@@ -16,9 +18,8 @@ fn job() -> NewJob {
 each_database! {
     async fn a_job_is_there_with_all_that_was_said_of_it(database: &TestDatabase) {
         let house = House::new(database).await;
-        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         let mut new = job().about("file-1");
-        (new.priority, new.max_attempts, new.traceparent) = (-3, 7, Some(trace.to_owned()));
+        (new.priority, new.max_attempts, new.traceparent) = (-3, 7, Some(TRACE.to_owned()));
         let id = house.enqueue(new).await;
         let view = house.view(id).await;
         assert_eq!((view.status, view.priority, view.attempts), (Status::Queued, -3, 0));
@@ -28,7 +29,7 @@ each_database! {
         plan.priority = -3;
         let claimed = house.queue("r").claim(&plan).await.unwrap().jobs.pop().unwrap();
         assert_eq!(claimed.payload, json!({ "a": 1 }));
-        assert_eq!(claimed.traceparent.unwrap().as_str(), trace);
+        assert_eq!(claimed.traceparent.unwrap().as_str(), TRACE);
     }
 
     async fn a_trace_that_is_none_is_dropped(database: &TestDatabase) {
@@ -38,6 +39,25 @@ each_database! {
         house.enqueue(new).await;
         let claimed = house.queue("r").claim(&claim(1)).await.unwrap().jobs.pop().unwrap();
         assert_eq!(claimed.traceparent, None);
+    }
+
+    async fn what_is_enqueued_on_behalf_of_a_request_keeps_its_trace(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+        let own = NewJob { traceparent: Some(given.to_owned()), ..job() };
+        let request = async {
+            house.enqueue(job()).await;
+            house.enqueue(own).await;
+            let both = vec![job(), job()];
+            house.write(async |tx, _| house.jobs.enqueue_many(tx, both).await).await.unwrap();
+        };
+        trace::follow(Traceparent::parse(TRACE), request).await;
+        house.enqueue(job()).await;
+        let jobs = house.queue("r").claim(&claim(10)).await.unwrap().jobs;
+        let mut traces: Vec<_> = jobs.into_iter().map(|job| job.traceparent).collect();
+        traces.sort_by_key(|trace| trace.as_ref().map(ToString::to_string));
+        let expected = [None, Some(given), Some(TRACE), Some(TRACE), Some(TRACE)];
+        assert_eq!(traces, expected.map(|trace| trace.and_then(Traceparent::parse)));
     }
 
     async fn twice_about_one_subject_makes_one_row(database: &TestDatabase) {

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use mainstay_jobs::{Due, JobError, JobsError, Kind, NewJob, RunnerOptions, Status};
+use mainstay_jobs::{
+    Due, JobError, JobsError, Kind, NewJob, RunnerOptions, Status, Traceparent, trace,
+};
 use mainstay_testkit::each_database;
 use serde_json::json;
 
@@ -49,6 +51,37 @@ each_database! {
         let delayed = house.enqueue(job().due(Due::After(Duration::from_millis(400)))).await;
         house.until(delayed, |view| view.status == Status::Succeeded).await;
         runner.stop().await;
+    }
+
+    async fn a_handler_works_in_the_trace_of_its_job_and_hands_it_on(database: &TestDatabase) {
+        let house = LiveHouse::new(database).await;
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (seeing, jobs) = (Arc::clone(&seen), house.jobs.clone());
+        let handler = Doing::new(work(), move |job, context| {
+            let (seeing, jobs, again) = (Arc::clone(&seeing), jobs.clone(), job.payload == json!(1));
+            async move {
+                tokio::task::yield_now().await;
+                seeing.lock().unwrap().push(trace::current());
+                if again {
+                    let next = NewJob::new(work(), json!(2));
+                    context.write(async |tx, _| jobs.enqueue(tx, next).await).await.map_err(JobsError::from)?;
+                }
+                Ok(())
+            }
+            .boxed()
+        });
+        let runner = house.run(vec![handler.boxed()], short("r"));
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+        let new = NewJob { traceparent: Some(trace.to_owned()), ..NewJob::new(work(), json!(1)) };
+        house.enqueue(new).await;
+        while seen.lock().unwrap().len() < 2 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let untraced = house.enqueue(job()).await;
+        house.until(untraced, |view| view.status == Status::Succeeded).await;
+        runner.stop().await;
+        let trace = Traceparent::parse(trace);
+        assert_eq!(*seen.lock().unwrap(), [trace.clone(), trace, None]);
     }
 
     async fn errors_and_panics_are_kept_with_the_job(database: &TestDatabase) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainstay_base::replace_nul;
 
 /// The most items of one answer; a body with more is refused.
-pub const MAX_ITEMS: usize = 10_000;
+pub const MAX_ITEMS: usize = 2_000;
 
 /// The most reasons that a report warns of.
 pub const MAX_WARNINGS: usize = 20;

@@ -168,7 +168,7 @@ fn start(
     let runner = if config.jobs.embedded {
         Some(work::run(config, jobs.clone(), handlers, stop.clone())?)
     } else {
-        // Whoever runs jobs elsewhere has no metrics of its own to be read.
+        // Whoever runs jobs elsewhere need not have metrics that are read.
         tasks.spawn(mainstay_jobs::tell_depth(jobs.clone(), stop.clone()));
         None
     };
@@ -180,8 +180,19 @@ fn start(
         max_per_user: config.sse.max_per_user,
         max_per_token: config.sse.max_per_token,
     };
-    let parts =
-        Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs, monitor };
+    let parts = Parts {
+        clock,
+        ids,
+        db,
+        schema_version,
+        recorder,
+        pulse,
+        accounts,
+        live,
+        jobs,
+        monitor,
+        runner: runner.as_ref().map(RunnerTask::turning),
+    };
     Ok((wire::surface(config, parts), Tasks { tasks, monitor: polls, runner }))
 }
 

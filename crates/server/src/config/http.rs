@@ -179,7 +179,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<HttpConfig> {
     })
 }
 
-fn listen_address(text: &str) -> Result<ListenAddress, Reason> {
+pub(super) fn listen_address(text: &str) -> Result<ListenAddress, Reason> {
     let text = text.trim();
     if let Ok(address) = text.parse() {
         return Ok(ListenAddress::Address(address));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::http::{ListenAddress, listen_address};
 use super::problem::Reason;
 use super::reader::{Reader, boolean, number};
 use super::setting::{Fallback, Kind, Setting};
@@ -26,6 +27,17 @@ pub const CONCURRENCY: Setting = Setting {
     fallback: Fallback::Fixed("2"),
     mask: None,
     help: "Background jobs that one runner works on at once, 1 to 500",
+};
+
+/// Where a runner alone tells of itself.
+pub const LISTEN: Setting = Setting {
+    key: "jobs.listen",
+    variables: &["MAINSTAY_JOBS_LISTEN"],
+    flag: Some("--listen"),
+    kind: Kind::Text,
+    fallback: Fallback::Unset,
+    mask: None,
+    help: "Address and port at which mainstay work answers /healthz, /readyz and /metrics; without it nowhere",
 };
 
 /// How often an idle runner looks.
@@ -82,6 +94,8 @@ pub struct JobsConfig {
     pub embedded: bool,
     /// Jobs at once.
     pub concurrency: u32,
+    /// Where `work` answers who asks how it is.
+    pub listen: Option<ListenAddress>,
     /// Between two looks of an idle runner.
     pub poll: Duration,
     /// The runner's own name.
@@ -96,6 +110,7 @@ pub struct JobsConfig {
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<JobsConfig> {
     let embedded = reader.required(&EMBEDDED, boolean);
     let concurrency = reader.required(&CONCURRENCY, |text| number(text, 1..=500));
+    let listen = reader.optional(&LISTEN, listen_address);
     let poll = reader.required(&POLL_MS, |text| number(text, 10..=60_000));
     let runner_id = reader.optional(&RUNNER_ID, runner_id);
     let lock_ttl = reader.required(&LOCK_TTL, |text| number(text, 2..=86_400));
@@ -103,6 +118,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<JobsConfig> {
     Some(JobsConfig {
         embedded: embedded?,
         concurrency: concurrency?,
+        listen: listen?,
         poll: Duration::from_millis(poll?.into()),
         runner_id: runner_id?,
         lock_ttl: Duration::from_secs(lock_ttl?.into()),
@@ -137,6 +153,7 @@ mod tests {
         let expected = JobsConfig {
             embedded: true,
             concurrency: 2,
+            listen: None,
             poll: Duration::from_secs(1),
             runner_id: None,
             lock_ttl: Duration::from_mins(5),

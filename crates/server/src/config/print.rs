@@ -76,6 +76,7 @@ mod tests {
         http.trusted_proxies = ["::1", "10.0.0.0/8"] # mainstay.toml:2
         jobs.concurrency = 2 # default
         jobs.embedded = true # default
+        # jobs.listen is not set
         jobs.lock_ttl_seconds = 300 # default
         jobs.poll_ms = 1000 # default
         # jobs.runner_id is not set

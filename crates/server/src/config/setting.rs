@@ -76,6 +76,7 @@ pub const SETTINGS: &[&Setting] = &[
     &http::TRUSTED_PROXIES,
     &jobs::CONCURRENCY,
     &jobs::EMBEDDED,
+    &jobs::LISTEN,
     &jobs::LOCK_TTL,
     &jobs::POLL_MS,
     &jobs::RUNNER_ID,
@@ -147,9 +148,20 @@ mod tests {
 
         let names: Vec<_> = SETTINGS
             .iter()
-            .flat_map(|setting| setting.variables.iter().chain(&setting.flag).chain([&setting.key]))
+            .flat_map(|setting| setting.variables.iter().chain([&setting.key]))
             .collect();
         assert_eq!(names.len(), names.iter().collect::<BTreeSet<_>>().len());
+        // Each command has flags of its own: both `serve` and `work` listen.
+        let flags = |prefix: &str| {
+            let of = SETTINGS.iter().filter(|setting| setting.key.starts_with(prefix));
+            of.filter_map(|setting| setting.flag).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (flags("http.listen"), flags("jobs.listen")),
+            (vec!["--listen"], vec!["--listen"])
+        );
+        let others: Vec<_> = flags("").into_iter().filter(|flag| *flag != "--listen").collect();
+        assert_eq!(others.len(), others.iter().collect::<BTreeSet<_>>().len());
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod accounts;
 mod bad_input;
 mod check;
 mod client;
+mod crowd;
 mod data;
 mod exits;
 mod flood;

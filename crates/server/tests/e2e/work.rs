@@ -6,7 +6,7 @@ use mainstay_store::Dialect;
 use mainstay_testkit::TestDatabase;
 use serde_json::json;
 
-use crate::client::request;
+use crate::client::{get, request};
 use crate::mail::MailServer;
 use crate::people::{post, set_up, signed};
 use crate::process::{Server, mainstay};
@@ -53,6 +53,45 @@ async fn a_mail_outlives_the_server_and_is_sent_by_a_runner_of_its_own() {
     assert!(id.contains(job["id"].as_str().unwrap()), "{id}: the same for every try");
     let log = runner.log().join("\n");
     assert!(!log.contains(link.split_once('#').unwrap().1), "{log}");
+    runner.stop();
+}
+
+/// The address of a runner that says where it tells of itself.
+fn told_address(line: &str) -> Option<String> {
+    let (_, after) = line.split_once("telling of this runner at http://")?;
+    Some(after.split('/').next()?.to_owned())
+}
+
+#[test]
+fn a_runner_alone_tells_how_it_is_and_serves_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = mainstay(folder.path());
+    command.args(["work", "--listen", "127.0.0.1:0"]);
+    let mut runner = Server::spawn_unready(command);
+    let address = runner.await_logged(told_address);
+    assert_eq!(get(&address, "/healthz").json(), json!({"status": "alive"}));
+    let ready = get(&address, "/readyz");
+    assert_eq!(ready.status, 200, "{}", ready.text());
+    let checks = ready.json()["checks"].clone();
+    let names: Vec<_> = checks.as_array().unwrap().iter().map(|check| &check["name"]).collect();
+    assert_eq!(names, ["database", "runtime", "runner"]);
+    let metrics = get(&address, "/metrics");
+    assert!(metrics.text().contains("mainstay_jobs_running "), "{}", metrics.text());
+    for path in ["/", "/api/system", "/api/events", "/index.html"] {
+        let refused = get(&address, path);
+        assert_eq!((refused.status, &refused.json()["code"]), (404, &json!("not_found")), "{path}");
+    }
+    runner.stop();
+}
+
+#[test]
+fn a_runner_that_nobody_asked_to_listen_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = mainstay(folder.path());
+    command.arg("work");
+    let runner = Server::spawn_unready(command);
+    runner.await_line("running background jobs");
+    assert!(!runner.log().iter().any(|line| told_address(line).is_some()));
     runner.stop();
 }
 

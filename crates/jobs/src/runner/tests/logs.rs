@@ -37,6 +37,13 @@ impl Lines {
         tracing::subscriber::set_default(builder.with_writer(self.clone()).finish())
     }
 
+    /// The span around the line that says so.
+    fn span(&self, said: &str) -> Option<Value> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.find(|line| line["fields"]["message"] == said).map(|line| line["span"].clone())
+    }
+
     /// The level of the line that begins so, if it names the job and everything around it.
     fn level(&self, begins: &str, id: mainstay_base::Id) -> Option<String> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
@@ -85,6 +92,29 @@ async fn what_happens_to_a_job_is_logged_with_its_name() {
     ] {
         assert_eq!(lines.level(begins, made[number].id).as_deref(), Some(level), "{begins}");
     }
+}
+
+#[tokio::test]
+async fn what_a_handler_says_stands_in_the_span_of_its_job() {
+    let lines = Lines::default();
+    let _listening = lines.listen();
+    let handler = doing(|_, _| {
+        async {
+            tracing::info!("working");
+            Ok(())
+        }
+        .boxed()
+    });
+    let mut bench = Bench::new(handler).await;
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let new = NewJob { traceparent: Some(trace.to_owned()), ..NewJob::new(kind(), json!(null)) };
+    let writing = bench.events.write(async |tx, _| bench.jobs.enqueue(tx, new).await);
+    let made = writing.await.unwrap();
+    bench.turn_until(|_| lines.span("working").is_some()).await;
+    let expected = json!({
+        "name": "job", "job": made.id.to_string(), "kind": "work", "attempt": 1, "traceparent": trace,
+    });
+    assert_eq!(lines.span("working"), Some(expected));
 }
 
 #[tokio::test]
