@@ -16,6 +16,32 @@ pub fn unmapped<'a>(map: &str, crates: &[&'a str]) -> Vec<&'a str> {
     crates.iter().copied().filter(|folder| !map.contains(&format!("`{folder}`"))).collect()
 }
 
+/// Metrics that a document names and no source tells.
+#[must_use]
+pub fn untold_metrics(document: &File, sources: &[File]) -> Vec<String> {
+    let mut untold: Vec<_> = metric_names(&document.text)
+        .filter(|name| {
+            let told = format!("\"{name}\"");
+            !sources.iter().any(|file| file.text.contains(&told))
+        })
+        .map(|name| format!("{}: {name} is told by nobody", document.path))
+        .collect();
+    untold.sort();
+    untold.dedup();
+    untold
+}
+
+/// The names of Mainstay's metrics in a text, without what a histogram adds to them.
+fn metric_names(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    text.split(move |letter| !is_part(letter)).filter(|word| word.starts_with("mainstay_")).map(
+        |word| {
+            let ends = ["_bucket", "_sum", "_count"];
+            ends.iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word)
+        },
+    )
+}
+
 fn broken_links_in(root: &Path, file: &File) -> Vec<String> {
     let folder = Path::new(&file.path).parent().unwrap_or(Path::new(""));
     let local = link_targets(&file.text).filter(|target| !target.contains("://"));
@@ -42,6 +68,14 @@ mod tests {
         let file = File { path: "README.md".to_owned(), text };
         let broken = broken_links(&crate::source::root(), &[file]);
         assert_eq!(broken, ["README.md: b.md is not there"]);
+    }
+
+    #[test]
+    fn a_metric_that_nobody_tells_is_told() {
+        let file = |text: &str| File { path: "a".to_owned(), text: text.to_owned() };
+        let rules = file("rate(mainstay_a_bucket{le=\"1\"}) / mainstay_b_total > mainstay_a_count");
+        let broken = untold_metrics(&rules, &[file("counter!(\"mainstay_a\")")]);
+        assert_eq!(broken, ["a: mainstay_b_total is told by nobody"]);
     }
 
     #[test]

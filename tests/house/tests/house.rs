@@ -53,6 +53,19 @@ fn no_file_hides_a_second_room() {
 }
 
 #[test]
+fn rules_and_dashboards_name_metrics_that_there_are() {
+    let sources = source::files(".rs").unwrap();
+    let documents: Vec<_> = [".yml", ".json"]
+        .iter()
+        .flat_map(|suffix| source::files(suffix).unwrap())
+        .filter(|file| file.path.starts_with("docs/monitoring/"))
+        .collect();
+    assert_eq!(documents.len(), 2, "the documents were not found");
+    let untold = documents.iter().flat_map(|file| docs::untold_metrics(file, &sources));
+    none(&untold.collect::<Vec<_>>());
+}
+
+#[test]
 fn every_link_in_the_documents_leads_somewhere() {
     none(&docs::broken_links(&source::root(), &source::files(".md").unwrap()));
 }

@@ -51,6 +51,18 @@ fn every_metric_has_help_a_type_and_a_name_by_the_rules() {
 }
 
 #[test]
+fn promtool_takes_the_alert_rules() {
+    let Some(promtool) = std::env::var_os(PROMTOOL).filter(|path| !path.is_empty()) else {
+        println!("{PROMTOOL} is not set: promtool was not asked");
+        return;
+    };
+    let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/monitoring/alerts.yml");
+    let output = Command::new(promtool).args(["check", "rules", rules]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+}
+
+#[test]
 fn promtool_finds_nothing_to_say() {
     let Some(promtool) = std::env::var_os(PROMTOOL).filter(|path| !path.is_empty()) else {
         // The check above holds the rules everywhere; this one needs Prometheus' own program.
