@@ -295,3 +295,6 @@ impl<T: PartialEq> Turn<T> {
         self.before != self.after
     }
 }
+
+#[cfg(test)]
+mod tests;
