@@ -4,16 +4,20 @@
 //! numbers that polling goes by → the [`roster`] says which request to make now, by [`decide`] →
 //! [`formats`] read the answer → [`report`] is what it says, [`failure`] why there is none → a
 //! [`sink`] takes the result: the [`recorder`], which compares it with what is `known`, as `judge`
-//! says (pure), and writes it with its events by `record` (all SQL).
+//! says (pure), and writes it with its events by `record` (all SQL). [`latency`] keeps how long
+//! dependencies took.
 
+pub mod aliases;
 mod announce;
 pub mod decide;
 pub mod failure;
 pub mod formats;
 mod judge;
 mod known;
+pub mod latency;
 pub mod names;
 pub mod policy;
+pub mod polling;
 mod record;
 pub mod recorder;
 pub mod report;
@@ -21,15 +25,18 @@ pub mod roster;
 pub mod services;
 pub mod sink;
 pub mod status;
+pub mod views;
 pub mod watch;
 
 pub use failure::{FailureKind, PollFailure};
 pub use formats::{BadBody, Format, FormatError, Mapping};
 pub use policy::{PolicyError, PollPolicy};
+pub use polling::{Fetch, Idle, Polling};
 pub use recorder::Recorder;
 pub use report::{DependencyStatus, HealthState, Report, Reported, Warning};
 pub use roster::Roster;
 pub use services::{Definition, Draft, Patch, Seal, Services, ServicesError, Watches};
 pub use sink::{PollResult, Recorded, Sink};
 pub use status::ServiceStatus;
+pub use views::Views;
 pub use watch::{Endpoint, ServiceNumber, Watch};

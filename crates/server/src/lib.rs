@@ -12,6 +12,7 @@ mod descriptors;
 pub mod exit;
 mod listen;
 mod metrics;
+mod monitor;
 pub mod output;
 mod pepper;
 mod post;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mainstay_accounts::{Accounts, SeenQueue};
+use mainstay_accounts::{Accounts, Pepper, SeenQueue};
 use mainstay_base::{Clock, IdSource, SystemRng};
 use mainstay_events::{Events, EventsOptions, EventsTasks, Topic};
 use mainstay_jobs::{Handler, Jobs, JobsOptions};
@@ -27,6 +27,7 @@ pub(crate) struct Rooms {
     pub(crate) handlers: Vec<Arc<dyn Handler>>,
     pub(crate) accounts: Accounts,
     pub(crate) seen: SeenQueue,
+    pub(crate) pepper: Pepper,
 }
 
 /// What is ended when all work is done.
@@ -75,13 +76,14 @@ pub(crate) async fn open(
     let tools = work::Tools {
         accounts: accounts.clone(),
         audit_kept: config.accounts.audit_kept,
-        mail: mailer.map(|mailer| (mailer, pepper)),
+        mail: mailer.map(|mailer| (mailer, pepper.clone())),
     };
     let handlers = work::handlers(tools)?;
     jobs.register(&handlers);
     let schema_version = moved.version;
     let ending = Ending { db: db.clone(), tasks, last };
-    Ok((Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen }, ending))
+    let rooms = Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper };
+    Ok((rooms, ending))
 }
 
 impl Ending {

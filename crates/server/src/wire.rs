@@ -9,8 +9,8 @@ use std::time::Duration;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource};
 use mainstay_http::{
-    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Live, Probe, Site, Surface,
-    SystemCheck, SystemDatabase,
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Live, Monitor, Probe, Site,
+    Surface, SystemCheck, SystemDatabase,
 };
 use mainstay_jobs::Jobs;
 use mainstay_store::{Db, Dialect, StoreError, migrate};
@@ -36,11 +36,13 @@ pub(crate) struct Parts {
     pub(crate) accounts: Accounts,
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
+    pub(crate) monitor: Monitor,
 }
 
 /// Everything that the HTTP surface answers from.
 pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
-    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs } = parts;
+    let Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs, monitor } =
+        parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
         address_rate: config.http.address_rate,
@@ -68,6 +70,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         accounts,
         live,
         jobs,
+        monitor,
         limits,
     }
 }

@@ -16,6 +16,7 @@ use super::data::{DataFlags, Source};
 use crate::config::{Config, http, log, tls};
 use crate::exit::Exit;
 use crate::metrics::Recorder;
+use crate::monitor;
 use crate::rooms::{self, Rooms};
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
@@ -134,7 +135,8 @@ fn start(
     rooms: Rooms,
     stop: &CancellationToken,
 ) -> anyhow::Result<(Surface, Tasks)> {
-    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen } = rooms;
+    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper } = rooms;
+    let monitor = monitor::open(&events, &clock, &ids, pepper);
     let mut tasks = JoinSet::new();
     tasks.spawn(mainstay_accounts::engine::run(accounts.clone(), seen, stop.clone()));
     let proofs = Proofs::new(accounts.clone(), Arc::clone(&clock));
@@ -159,7 +161,8 @@ fn start(
         max_per_user: config.sse.max_per_user,
         max_per_token: config.sse.max_per_token,
     };
-    let parts = Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs };
+    let parts =
+        Parts { clock, ids, db, schema_version, recorder, pulse, accounts, live, jobs, monitor };
     Ok((wire::surface(config, parts), Tasks { tasks, runner }))
 }
 

@@ -16,6 +16,8 @@ CREATE TABLE services (
   -- The name as it is compared: trimmed, lower case.
   name_key TEXT COLLATE "C" NOT NULL,
   team TEXT COLLATE "C",
+  -- The team as it is compared.
+  team_key TEXT COLLATE "C",
   health_endpoint TEXT COLLATE "C" NOT NULL,
   format TEXT COLLATE "C" NOT NULL CHECK (format IN ('proactive-deps', 'schema', 'status')),
   schema_config TEXT COLLATE "C",
@@ -126,6 +128,8 @@ CREATE TABLE changes (
 );
 CREATE INDEX changes_by_time ON changes (at);
 CREATE INDEX changes_by_service ON changes (service_no, number);
+-- When a service was stale is asked for a span of time, however much else changed.
+CREATE INDEX changes_by_staleness ON changes (service_no, at) WHERE kind = 'stale';
 CREATE INDEX changes_by_dependency ON changes (dependency_no, number) WHERE dependency_no IS NOT NULL;
 
 -- What was wrong with a dependency, when that changed; a recovery has neither.
@@ -150,10 +154,11 @@ CREATE TABLE poll_history (
 );
 CREATE INDEX poll_history_by_time ON poll_history (at);
 
--- The latencies of one poll, packed. `bucket` is the day since 1970.
+-- The latencies of one poll, packed. `bucket` is the day since 1970. Its numbers are short: there are
+-- more of these rows than of all others together.
 CREATE TABLE latency_points (
-  bucket BIGINT NOT NULL,
-  service_no BIGINT NOT NULL,
+  bucket INTEGER NOT NULL,
+  service_no INTEGER NOT NULL,
   at BIGINT NOT NULL,
   points BYTEA NOT NULL,
   PRIMARY KEY (bucket, service_no, at)
@@ -161,18 +166,33 @@ CREATE TABLE latency_points (
 -- Where points go whose day has no partition of its own.
 CREATE TABLE latency_points_rest PARTITION OF latency_points DEFAULT;
 
--- Makes the partition of a day, unless it is there.
+-- Makes the partition of a day, unless it is there or the day has begun without one: its points then
+-- stay where they are. Attaching lets others write meanwhile, CREATE … PARTITION OF does not.
 CREATE FUNCTION latency_points_open(day BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
 BEGIN
-  EXECUTE format('CREATE TABLE IF NOT EXISTS latency_points_%s PARTITION OF latency_points
+  IF to_regclass(format('latency_points_%s', day)) IS NOT NULL THEN RETURN; END IF;
+  LOCK TABLE latency_points IN SHARE UPDATE EXCLUSIVE MODE;
+  IF to_regclass(format('latency_points_%s', day)) IS NOT NULL
+    OR EXISTS (SELECT 1 FROM latency_points_rest WHERE bucket = day) THEN RETURN; END IF;
+  EXECUTE format('CREATE TABLE latency_points_%s (LIKE latency_points)', day);
+  EXECUTE format('ALTER TABLE latency_points ATTACH PARTITION latency_points_%s
     FOR VALUES FROM (%s) TO (%s)', day, day, day + 1);
+EXCEPTION
+  -- A point of that day came in between, or somebody holds the rest for long.
+  WHEN check_violation OR lock_not_available THEN RETURN;
 END $$;
 
--- Drops the partition of a day, if there is one.
+-- Drops the partition of a day, if there is one. Whoever reads for long keeps it, not the writers
+-- waiting: it is tried again later.
 CREATE FUNCTION latency_points_drop(day BIGINT) RETURNS VOID LANGUAGE plpgsql AS $$
 BEGIN
+  IF to_regclass(format('latency_points_%s', day)) IS NULL THEN RETURN; END IF;
   EXECUTE format('DROP TABLE IF EXISTS latency_points_%s', day);
+EXCEPTION
+  WHEN lock_not_available THEN RETURN;
 END $$;
+ALTER FUNCTION latency_points_open(BIGINT) SET lock_timeout = '200ms';
+ALTER FUNCTION latency_points_drop(BIGINT) SET lock_timeout = '200ms';
 
 -- The latencies of all dependencies of a service over a span of time, packed. `span` is its length in ms.
 CREATE TABLE latency_rollups (

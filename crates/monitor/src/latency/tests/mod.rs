@@ -1,0 +1,10 @@
+//! The history of latencies on both databases.
+
+mod charts;
+mod house;
+mod interrupted;
+mod partitions;
+mod plans;
+mod points;
+mod removed;
+mod rollups;
