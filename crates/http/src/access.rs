@@ -86,6 +86,26 @@ pub(crate) const TABLE: &[Entry] = &[
     by_people("POST", "/api/admin/jobs/{id}/cancel", Role::Admin),
     by_people("POST", "/api/admin/jobs/kinds/{kind}/pause", Role::Admin),
     by_people("POST", "/api/admin/jobs/kinds/{kind}/resume", Role::Admin),
+    reads("/api/services", Role::Viewer),
+    edits("POST", "/api/services"),
+    edits("POST", "/api/services/test-schema").limited(&TRIALS),
+    reads("/api/services/{id}", Role::Viewer),
+    edits("PATCH", "/api/services/{id}"),
+    edits("DELETE", "/api/services/{id}"),
+    edits("POST", "/api/services/{id}/poll").limited(&POLLS),
+    reads("/api/services/{id}/poll-history", Role::Viewer),
+    reads("/api/dependencies/{id}", Role::Viewer),
+    reads("/api/dependencies/{id}/latency", Role::Viewer),
+    reads("/api/dependencies/{id}/errors", Role::Viewer),
+    reads("/api/dependencies/{id}/timeline", Role::Viewer),
+    edits("POST", "/api/dependencies/{id}/link"),
+    edits("DELETE", "/api/dependencies/{id}/link"),
+    reads("/api/activity", Role::Viewer),
+    reads("/api/activity/unstable", Role::Viewer),
+    reads("/api/aliases", Role::Viewer),
+    edits("POST", "/api/aliases"),
+    edits("PATCH", "/api/aliases/{id}"),
+    edits("DELETE", "/api/aliases/{id}"),
     reads("/api/events", Role::Viewer),
     reads("/api/events/history", Role::Viewer),
 ];
@@ -96,6 +116,15 @@ static INVITES: Limit = Limit { name: "create_invite", count: 30, window: Durati
 /// Each change is a line of the audit log: nobody fills it faster than it is cleaned up.
 static CHANGES: Limit =
     Limit { name: "change_account", count: 300, window: Duration::from_secs(60) };
+
+/// As [`CHANGES`]; scripts that add all services of a company take a few minutes.
+static EDITS: Limit = Limit { name: "edit_monitor", count: 1_200, window: Duration::from_secs(60) };
+
+/// Each makes Mainstay call somebody and read what may be long.
+static TRIALS: Limit = Limit { name: "test_schema", count: 30, window: Duration::from_secs(60) };
+
+/// Each makes Mainstay call somebody.
+static POLLS: Limit = Limit { name: "poll_now", count: 60, window: Duration::from_secs(60) };
 
 const METRICS: Needs = Needs {
     hint: " The metrics are open to everyone when metrics.public (MAINSTAY_METRICS_PUBLIC=true) is \
@@ -116,6 +145,12 @@ pub(crate) const fn reads(path: &'static str, role: Role) -> Entry {
 /// Changes something that only a person may, so no token will do.
 const fn by_people(method: &'static str, path: &'static str, role: Role) -> Entry {
     let needs = Needs { limit: Some(&CHANGES), ..Needs::new(role, None) };
+    Entry { method, path, who: Who::SignedIn(needs) }
+}
+
+/// Changes what is watched, with a session or with a token that writes.
+const fn edits(method: &'static str, path: &'static str) -> Entry {
+    let needs = Needs { limit: Some(&EDITS), ..Needs::new(Role::Editor, Some(Scope::Write)) };
     Entry { method, path, who: Who::SignedIn(needs) }
 }
 

@@ -25,6 +25,10 @@ macro_rules! codes {
 }
 
 codes! {
+    /// An alias of this text exists.
+    AliasTaken: CONFLICT, "alias_taken", "The alias exists already";
+    /// The address is one that Mainstay does not call.
+    BlockedAddress: UNPROCESSABLE_ENTITY, "blocked_address", "The address may not be called";
     /// The body is larger than allowed.
     BodyTooLarge: PAYLOAD_TOO_LARGE, "body_too_large", "The body is too large";
     /// The body came too slowly.
@@ -41,24 +45,46 @@ codes! {
     FormExpired: BAD_REQUEST, "form_expired", "The form has expired";
     /// The request's line and headers are larger than allowed.
     HeadTooLarge: REQUEST_HEADER_FIELDS_TOO_LARGE, "head_too_large", "The head of the request is too large";
+    /// The host of the service has as many polls in flight as it may have.
+    HostBusy: TOO_MANY_REQUESTS, "host_busy", "The host is busy";
     /// Something failed on our side.
     Internal: INTERNAL_SERVER_ERROR, "internal", "Something failed on our side";
+    /// The text is no alias.
+    InvalidAlias: BAD_REQUEST, "invalid_alias", "The alias is not valid";
     /// The body can be read, but is not of the expected shape.
     InvalidBody: BAD_REQUEST, "invalid_body", "The body is not valid";
+    /// The text is no canonical name.
+    InvalidCanonicalName: BAD_REQUEST, "invalid_canonical_name", "The canonical name is not valid";
     /// The e-mail or the password is wrong.
     InvalidCredentials: UNAUTHORIZED, "invalid_credentials", "The e-mail or the password is wrong";
     /// The text is no e-mail address that is taken here.
     InvalidEmail: BAD_REQUEST, "invalid_email", "The e-mail address is not valid";
+    /// No format has this name.
+    InvalidFormat: BAD_REQUEST, "invalid_format", "The format is not valid";
+    /// Further headers of a service can't be sent.
+    InvalidHeaders: BAD_REQUEST, "invalid_headers", "The headers are not valid";
+    /// No service is asked at this address.
+    InvalidHealthEndpoint: BAD_REQUEST, "invalid_health_endpoint", "The health endpoint is not valid";
     /// `Host` is missing, doubled or unreadable.
     InvalidHost: BAD_REQUEST, "invalid_host", "The host is not valid";
     /// The link's token is unknown, used, revoked or too old.
     InvalidOrExpiredToken: BAD_REQUEST, "invalid_or_expired_token", "The link is not valid any more";
     /// The text is no kind of job.
     InvalidJobKind: BAD_REQUEST, "invalid_job_kind", "The kind of job is not valid";
+    /// The text is no name of a service.
+    InvalidName: BAD_REQUEST, "invalid_name", "The name is not valid";
     /// The path is not readable, or a part of it is not of the expected kind.
     InvalidPath: BAD_REQUEST, "invalid_path", "The path is not valid";
+    /// The interval is out of its bounds.
+    InvalidPollIntervalMs: BAD_REQUEST, "invalid_poll_interval_ms", "The poll interval is not valid";
     /// The query is not of the expected shape.
     InvalidQuery: BAD_REQUEST, "invalid_query", "The query is not valid";
+    /// The mapping can't be used.
+    InvalidSchemaConfig: BAD_REQUEST, "invalid_schema_config", "The schema mapping is not valid";
+    /// The text is no name of a team.
+    InvalidTeam: BAD_REQUEST, "invalid_team", "The team is not valid";
+    /// The time for a request is out of its bounds.
+    InvalidTimeoutMs: BAD_REQUEST, "invalid_timeout_ms", "The timeout is not valid";
     /// The invite was accepted, was revoked or has expired.
     InviteNotPending: CONFLICT, "invite_not_pending", "The invite is not pending";
     /// The failed job has left the queue by age.
@@ -75,22 +101,38 @@ codes! {
     MalformedJson: BAD_REQUEST, "malformed_json", "The body is not JSON";
     /// The path exists, but not for this method.
     MethodNotAllowed: METHOD_NOT_ALLOWED, "method_not_allowed", "The method is not allowed here";
+    /// A service of this name exists.
+    NameTaken: CONFLICT, "name_taken", "The name is taken";
     /// Nothing is at this path.
     NotFound: NOT_FOUND, "not_found", "There is nothing here";
+    /// The service is not polled by this instance.
+    NotPolled: CONFLICT, "not_polled", "The service is not polled here";
+    /// A poll of the service is under way.
+    PollInProgress: CONFLICT, "poll_in_progress", "A poll is under way";
+    /// The service was polled, and the result can't be written down now.
+    PollNotRecorded: SERVICE_UNAVAILABLE, "poll_not_recorded", "The poll is not recorded";
+    /// The service was edited or removed while it was polled.
+    ServiceChanged: CONFLICT, "service_changed", "The service was changed meanwhile";
     /// More requests came than are allowed in this time.
     RateLimited: TOO_MANY_REQUESTS, "rate_limited", "There are too many requests";
     /// The API token's scope does not reach so far.
     ScopeMissing: FORBIDDEN, "scope_missing", "The token's scope does not allow this";
+    /// A dependency was to be linked to the service that leans on it.
+    SelfLink: CONFLICT, "self_link", "A service does not lean on itself";
     /// An API token can't do this: it needs a person who is signed in.
     SessionRequired: FORBIDDEN, "session_required", "This needs a session";
     /// The first account exists already.
     SetupDone: CONFLICT, "setup_done", "Mainstay is set up already";
     /// The answer took too long.
     TimedOut: SERVICE_UNAVAILABLE, "timed_out", "The answer took too long";
+    /// There are as many aliases as there may be.
+    TooManyAliases: CONFLICT, "too_many_aliases", "There are too many aliases";
     /// Too many sign-ins failed.
     TooManyAttempts: TOO_MANY_REQUESTS, "too_many_attempts", "There were too many attempts";
     /// More headers than allowed.
     TooManyHeaders: REQUEST_HEADER_FIELDS_TOO_LARGE, "too_many_headers", "There are too many headers";
+    /// There are as many services as there may be.
+    TooManyServices: CONFLICT, "too_many_services", "There are too many services";
     /// The user has as many API tokens as one may have.
     TooManyTokens: CONFLICT, "too_many_tokens", "There are too many API tokens";
     /// The request carries no session and no API token that is valid.
@@ -137,6 +179,35 @@ mod tests {
             assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
             assert!(code.status().is_client_error() || code.status().is_server_error(), "{name}");
             assert!(!code.phrase().ends_with('.'), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_codes_of_the_monitor_have_the_agreed_statuses() {
+        for (status, names) in [
+            (
+                400,
+                &[
+                    "invalid_name",
+                    "invalid_health_endpoint",
+                    "invalid_format",
+                    "invalid_schema_config",
+                    "invalid_poll_interval_ms",
+                    "invalid_timeout_ms",
+                    "invalid_headers",
+                    "invalid_team",
+                    "invalid_alias",
+                    "invalid_canonical_name",
+                ][..],
+            ),
+            (409, &["name_taken", "alias_taken", "poll_in_progress", "not_polled", "self_link"]),
+            (422, &["blocked_address"]),
+            (429, &["host_busy"]),
+        ] {
+            for name in names {
+                let code = Code::ALL.iter().find(|code| code.name() == *name);
+                assert_eq!(code.unwrap().status().as_u16(), status, "{name}");
+            }
         }
     }
 

@@ -3,8 +3,9 @@
 //! `client` (whose request it is) → `router` → `observe` (one layer: `gate` with `flood`, `host`,
 //! `origin` and `credential`; `request_id`, `flight`, `headers`) → `authenticate` with `access` (who may
 //! call which route) and `cookie` → [`extract`] → `routes` with `probe`, `next` and `sse` (live streams) →
-//! `error` with `error_of_accounts` and `error_of_jobs` on the way out. Every bound stands in [`limits`], every metric in [`measure`], every
-//! error code in `code`; `surface` is what it is all given.
+//! `error` with `error_of_accounts`, `error_of_jobs` and `error_of_monitor` on the way out. Every bound
+//! stands in [`limits`], every metric in [`measure`], every error code in `code`; `surface` is what it
+//! is all given.
 //!
 //! Only this crate names axum. It knows no SQL and no environment: `server` hands it a [`Surface`].
 
@@ -19,6 +20,7 @@ mod entry;
 mod error;
 mod error_of_accounts;
 mod error_of_jobs;
+mod error_of_monitor;
 pub mod extract;
 mod flight;
 mod flood;
@@ -54,7 +56,7 @@ pub use router::{Service, service, vitals};
 pub use serve::{Drained, serve};
 pub use sse::{Live, Proofs};
 pub use surface::{
-    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Probe, Site, Surface, SystemCheck,
-    SystemDatabase, Vitals,
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Monitor, Probe, Site, Surface,
+    SystemCheck, SystemDatabase, Vitals,
 };
 pub use tls::{Tls, TlsError};

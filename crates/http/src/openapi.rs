@@ -28,6 +28,9 @@ use crate::routes;
         (name = "auth", description = "The first account, signing in and out."),
         (name = "access", description = "How strangers become users."),
         (name = "account", description = "The own sessions, password and API tokens."),
+        (name = "services", description = "What is watched, and how it is."),
+        (name = "dependencies", description = "What services lean on, by which names, and how it was."),
+        (name = "activity", description = "What changed lately."),
         (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),
     )

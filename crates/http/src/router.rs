@@ -20,7 +20,7 @@ use crate::observe::{ObserveLayer, Watch};
 use crate::origin::SiteOrigin;
 use crate::probe::SharedProbe;
 use crate::sse::Live;
-use crate::surface::{Assets, BuildInfo, Probe, Site, Surface, Vitals};
+use crate::surface::{Assets, BuildInfo, Monitor, Probe, Site, Surface, Vitals};
 use crate::{headers, measure, openapi, routes};
 
 /// The whole surface, ready for [`serve`](crate::serve).
@@ -45,6 +45,7 @@ pub(crate) struct State {
     pub(crate) accounts: Accounts,
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
+    pub(crate) monitor: Monitor,
     pub(crate) build: BuildInfo,
     pub(crate) started_at: Timestamp,
     pub(crate) probe: Arc<dyn Probe>,
@@ -168,6 +169,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         accounts,
         live,
         jobs,
+        monitor,
         build,
         started_at,
         probe,
@@ -185,6 +187,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         accounts,
         live,
         jobs,
+        monitor,
         build,
         started_at,
         probe,

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_jobs::Jobs;
+use mainstay_monitor::aliases::Aliases;
+use mainstay_monitor::{Fetch, Polling, Services, Views};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -28,6 +30,8 @@ pub struct Surface {
     pub live: Live,
     /// Background work.
     pub jobs: Jobs,
+    /// What is watched.
+    pub monitor: Monitor,
     /// Which Mainstay this is.
     pub build: BuildInfo,
     /// When it started.
@@ -83,6 +87,27 @@ impl fmt::Debug for Surface {
             .field("site", &self.site)
             .field("limits", &self.limits)
             .finish_non_exhaustive()
+    }
+}
+
+/// What is watched, and who watches it.
+#[derive(Clone)]
+pub struct Monitor {
+    /// Services as people define them.
+    pub services: Services,
+    /// Names and links of dependencies.
+    pub aliases: Aliases,
+    /// What is shown of both.
+    pub views: Views,
+    /// Who polls.
+    pub polling: Arc<dyn Polling>,
+    /// How an address is called that somebody names.
+    pub fetch: Arc<dyn Fetch>,
+}
+
+impl fmt::Debug for Monitor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Monitor")
     }
 }
 

@@ -7,6 +7,7 @@
 //! result: the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes
 //! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took.
 
+pub mod aliases;
 mod announce;
 pub mod decide;
 pub mod engine;
@@ -18,6 +19,7 @@ pub mod latency;
 pub mod names;
 pub mod observe;
 pub mod policy;
+pub mod polling;
 mod record;
 pub mod recorder;
 pub mod report;
@@ -26,16 +28,19 @@ pub mod services;
 pub mod sink;
 pub mod source;
 pub mod status;
+pub mod views;
 pub mod watch;
 
 pub use engine::{Engine, EngineParts};
 pub use failure::{FailureKind, PollFailure};
 pub use formats::{BadBody, Format, FormatError, Mapping};
 pub use policy::{PolicyError, PollPolicy};
+pub use polling::{Fetch, Polling};
 pub use recorder::Recorder;
 pub use report::{DependencyStatus, HealthState, Report, Reported, Warning};
 pub use roster::Roster;
 pub use services::{Definition, Draft, Patch, Seal, Services, ServicesError, Watches};
 pub use sink::{PollResult, Recorded, Sink};
 pub use status::ServiceStatus;
+pub use views::Views;
 pub use watch::{Endpoint, ServiceNumber, Watch};

@@ -4,6 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use mainstay_base::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// The answer as it was read: the dependencies it names, and what in it could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -59,7 +61,8 @@ pub enum HealthState {
 }
 
 /// How a dependency is shown: one word for what its service says and what is known of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum DependencyStatus {
     /// It works.
     Healthy,
@@ -126,6 +129,16 @@ impl DependencyStatus {
             (false, HealthState::Degraded, _) => Self::Degraded,
             (false, HealthState::Healthy, true) => Self::Healthy,
         }
+    }
+
+    /// Every status.
+    pub const ALL: [Self; 5] =
+        [Self::Healthy, Self::Degraded, Self::Down, Self::Unknown, Self::Skipped];
+
+    /// The status of this name, if there is one.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
     /// The word on the wire.

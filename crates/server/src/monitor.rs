@@ -5,8 +5,10 @@ use std::sync::{Arc, OnceLock};
 use mainstay_accounts::Pepper;
 use mainstay_base::{Clock, IdSource, Rng, SystemRng};
 use mainstay_events::Events;
+use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::observe::WebObserver;
-use mainstay_monitor::{Engine, EngineParts, Recorder, Seal, Services};
+use mainstay_monitor::views::MISSING_SHOWN_FOR;
+use mainstay_monitor::{Engine, EngineParts, Recorder, Seal, Services, Views};
 use mainstay_outbound::{OwnDoor, Policy, Web, WebOptions};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -29,10 +31,10 @@ pub(crate) struct Parts {
 /// The monitor of this instance.
 #[derive(Clone)]
 pub(crate) struct Monitor {
-    pub(crate) services: Services,
     pub(crate) engine: Engine,
     pub(crate) recorder: Recorder,
-    pub(crate) observer: WebObserver,
+    /// What requests are answered from.
+    pub(crate) surface: mainstay_http::Monitor,
 }
 
 /// Starts to poll until `stop`.
@@ -59,7 +61,8 @@ pub(crate) fn start(
         })
     };
     let seal = Arc::new(PepperSeal { pepper, rng: Arc::clone(&rng) });
-    let services = Services::new(events, ids, seal, edited);
+    let services = Services::new(events.clone(), ids.clone(), seal, edited);
+    let views = Views::new(events.db().clone(), Arc::clone(&clock), MISSING_SHOWN_FOR);
     let parts = EngineParts {
         policy: config.poll,
         source: Arc::new(services.clone()),
@@ -69,7 +72,14 @@ pub(crate) fn start(
         rng,
     };
     let engine = engine.get_or_init(|| Engine::start(parts, tasks, stop.clone())).clone();
-    Ok(Monitor { services, engine, recorder, observer })
+    let surface = mainstay_http::Monitor {
+        services,
+        aliases: Aliases::new(events, ids),
+        views,
+        polling: Arc::new(engine.clone()),
+        fetch: Arc::new(observer),
+    };
+    Ok(Monitor { engine, recorder, surface })
 }
 
 /// Calls by HTTP, held to what the configuration allows.

@@ -79,9 +79,9 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         ..Limits::default()
     };
     let metrics = metrics(&recorder, db.clone());
-    let monitor = Some(monitor);
-    let probe =
-        SystemProbe { clock: Arc::clone(&clock), db, schema_version, pulse, monitor, runner };
+    let surface = monitor.surface.clone();
+    let (clock_of_probe, monitor) = (Arc::clone(&clock), Some(monitor));
+    let probe = SystemProbe { clock: clock_of_probe, db, schema_version, pulse, monitor, runner };
     Surface {
         started_at: clock.now(),
         clock,
@@ -95,6 +95,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         accounts,
         live,
         jobs,
+        monitor: surface,
         limits,
     }
 }

@@ -4,19 +4,24 @@ mod access_requests;
 mod account_password;
 mod account_sessions;
 mod account_tokens;
+mod activity;
 mod admin_access_requests;
 mod admin_audit;
 mod admin_invites;
 mod admin_jobs;
 mod admin_users;
+mod aliases;
 pub(crate) mod assets;
 mod auth;
+mod dependencies;
 mod encoding;
 mod events;
 mod health;
 mod invites;
 mod metrics;
 mod openapi;
+mod services;
+mod services_try;
 mod setup;
 mod system;
 
@@ -68,6 +73,20 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(admin_jobs::cancel))
         .routes(routes!(admin_jobs::pause))
         .routes(routes!(admin_jobs::resume))
+        .routes(routes!(services::list, services::create))
+        .routes(routes!(services_try::test_schema))
+        .routes(routes!(services::find, services::change, services::remove))
+        .routes(routes!(services_try::poll))
+        .routes(routes!(services_try::poll_history))
+        .routes(routes!(dependencies::find))
+        .routes(routes!(dependencies::latency))
+        .routes(routes!(dependencies::errors))
+        .routes(routes!(dependencies::timeline))
+        .routes(routes!(dependencies::link, dependencies::unlink))
+        .routes(routes!(activity::recent))
+        .routes(routes!(activity::unstable))
+        .routes(routes!(aliases::list, aliases::create))
+        .routes(routes!(aliases::change, aliases::remove))
         .routes(routes!(events::follow))
         .routes(routes!(events::history))
         .routes(routes!(admin_access_requests::list))

@@ -14,7 +14,8 @@ use super::people::{PASSWORD, Person, ROOT};
 use super::raw::{Answer, get, post_json};
 
 /// What is sent to look at something.
-const CHANGES_NOTHING: [(&str, &str); 1] = [("POST", "/api/invites/look")];
+const CHANGES_NOTHING: [(&str, &str); 2] =
+    [("POST", "/api/invites/look"), ("POST", "/api/services/test-schema")];
 
 struct Scene {
     house: House,
@@ -117,6 +118,38 @@ impl Scene {
             ("POST", "/api/admin/jobs/kinds/{kind}/pause")
             | ("POST", "/api/admin/jobs/kinds/{kind}/resume") => {
                 send(&path.replace("{kind}", "mail"), json!({})).await
+            }
+            ("POST", "/api/services") => {
+                let endpoint = "https://orders.example.org/health";
+                send(path, json!({"name": "Orders", "health_endpoint": endpoint})).await
+            }
+            ("PATCH", "/api/services/{id}") => {
+                let id = json!(self.house.service("Orders").await);
+                send(&with_id(path, &id), json!({"team": "Shop"})).await
+            }
+            ("DELETE", "/api/services/{id}") | ("POST", "/api/services/{id}/poll") => {
+                let id = json!(self.house.service("Orders").await);
+                send(&with_id(path, &id), json!({})).await
+            }
+            ("POST", "/api/dependencies/{id}/link") => {
+                let (_, id) = self.house.dependency("Shop", "orders").await;
+                let to = self.house.service("Orders").await;
+                send(&with_id(path, &json!(id)), json!({"service_id": to})).await
+            }
+            ("DELETE", "/api/dependencies/{id}/link") => {
+                let (_, id) = self.house.dependency("Shop", "orders").await;
+                send(&with_id(path, &json!(id)), json!({})).await
+            }
+            ("POST", "/api/aliases") => {
+                send(path, json!({"alias": "db", "canonical_name": "Database"})).await
+            }
+            ("PATCH", "/api/aliases/{id}") => {
+                let id = json!(self.house.alias("db", "Database").await);
+                send(&with_id(path, &id), json!({"canonical_name": "Datastore"})).await
+            }
+            ("DELETE", "/api/aliases/{id}") => {
+                let id = json!(self.house.alias("db", "Database").await);
+                send(&with_id(path, &id), json!({})).await
             }
             other => panic!("{other:?} is new: say here how it succeeds"),
         }

@@ -16,6 +16,9 @@ use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
 use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
+use mainstay_monitor::aliases::Aliases;
+use mainstay_monitor::views::MISSING_SHOWN_FOR;
+use mainstay_monitor::{Services, Views};
 use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -25,13 +28,14 @@ use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::engine::{Engine, Plain};
 use crate::access::{Entry, public};
 use crate::client::Client;
 use crate::extract::{Json, JsonOrForm, ListQuery, Media, Page, Path, Query};
 use crate::router::{SharedState, assemble};
 use crate::{
-    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Live, Probe,
-    Proofs, Site, Surface, SystemCheck, SystemDatabase, Tls, measure, serve,
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Live, Monitor,
+    Probe, Proofs, Site, Surface, SystemCheck, SystemDatabase, Tls, measure, serve,
 };
 
 /// The asset that is larger than every socket buffer.
@@ -44,6 +48,9 @@ pub(super) struct House {
     pub(super) accounts: Accounts,
     pub(super) events: Events,
     pub(super) jobs: Jobs,
+    pub(super) monitor: Monitor,
+    /// The engine, as a test wants it.
+    pub(super) engine: Arc<Engine>,
     /// Where its own pages come from.
     pub(super) origin: String,
     _database: TestDatabase,
@@ -110,8 +117,21 @@ impl House {
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
-        let Rooms { accounts, events, jobs, .. } = rooms;
-        Self { address, world, accounts, events, jobs, origin, _database: database, stop, serving }
+        let Rooms { accounts, events, jobs, monitor, engine, .. } = rooms;
+        let _database = database;
+        Self {
+            address,
+            world,
+            accounts,
+            events,
+            jobs,
+            monitor,
+            engine,
+            origin,
+            _database,
+            stop,
+            serving,
+        }
     }
 
     pub(super) async fn close(self) -> Drained {
@@ -143,6 +163,8 @@ struct Rooms {
     accounts: Accounts,
     events: Events,
     jobs: Jobs,
+    monitor: Monitor,
+    engine: Arc<Engine>,
     proofs: Proofs,
 }
 
@@ -156,12 +178,20 @@ impl Rooms {
         let events = starting.await.unwrap().0;
         let ids = IdSource::new(Arc::clone(clock), Arc::clone(&rng) as _);
         let options = JobsOptions::default();
-        let jobs = Jobs::new(events.clone(), Arc::clone(clock), ids, rng, options);
+        let jobs = Jobs::new(events.clone(), Arc::clone(clock), ids.clone(), rng, options);
+        let engine = Arc::new(Engine::default());
+        let monitor = Monitor {
+            services: Services::new(events.clone(), ids.clone(), Arc::new(Plain), Arc::new(|| {})),
+            aliases: Aliases::new(events.clone(), ids),
+            views: Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
+            polling: Arc::clone(&engine) as _,
+            fetch: Arc::clone(&engine) as _,
+        };
         let doorbell = events.doorbell().clone();
         let accounts = accounts(db.clone(), clock, doorbell.clone());
         let proofs = Proofs::new(accounts.clone(), Arc::clone(clock));
         tokio::spawn(proofs.clone().run(doorbell, CancellationToken::new()));
-        Self { accounts, events, jobs, proofs }
+        Self { accounts, events, jobs, monitor, engine, proofs }
     }
 }
 
@@ -195,6 +225,7 @@ fn surface(world: &Arc<World>, plan: &Plan, rooms: &Rooms) -> Surface {
             max_per_token: 5,
         },
         jobs: rooms.jobs.clone(),
+        monitor: rooms.monitor.clone(),
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
         started_at: Timestamp::from_millis(1_794_776_400_007),
         probe: Arc::new(Witness(Arc::clone(world))),

@@ -2,12 +2,16 @@
 
 mod access;
 mod account;
+mod activity;
 mod admin;
+mod aliases;
 mod assets;
 mod bad_input;
 mod bodies;
 mod client;
 mod deeds;
+mod dependencies;
+mod engine;
 mod errors;
 mod events;
 mod expiry;
@@ -25,6 +29,9 @@ mod pages;
 mod people;
 mod protocols;
 mod raw;
+mod services;
+mod services_list;
+mod services_try;
 mod setup;
 mod slow;
 mod stop;

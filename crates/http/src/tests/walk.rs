@@ -48,6 +48,26 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("POST", "/api/admin/jobs/{id}/cancel", "admin in person"),
     ("POST", "/api/admin/jobs/kinds/{kind}/pause", "admin in person"),
     ("POST", "/api/admin/jobs/kinds/{kind}/resume", "admin in person"),
+    ("GET", "/api/services", "viewer"),
+    ("POST", "/api/services", "editor"),
+    ("POST", "/api/services/test-schema", "editor"),
+    ("GET", "/api/services/{id}", "viewer"),
+    ("PATCH", "/api/services/{id}", "editor"),
+    ("DELETE", "/api/services/{id}", "editor"),
+    ("POST", "/api/services/{id}/poll", "editor"),
+    ("GET", "/api/services/{id}/poll-history", "viewer"),
+    ("GET", "/api/dependencies/{id}", "viewer"),
+    ("GET", "/api/dependencies/{id}/latency", "viewer"),
+    ("GET", "/api/dependencies/{id}/errors", "viewer"),
+    ("GET", "/api/dependencies/{id}/timeline", "viewer"),
+    ("POST", "/api/dependencies/{id}/link", "editor"),
+    ("DELETE", "/api/dependencies/{id}/link", "editor"),
+    ("GET", "/api/activity", "viewer"),
+    ("GET", "/api/activity/unstable", "viewer"),
+    ("GET", "/api/aliases", "viewer"),
+    ("POST", "/api/aliases", "editor"),
+    ("PATCH", "/api/aliases/{id}", "editor"),
+    ("DELETE", "/api/aliases/{id}", "editor"),
     ("GET", "/api/events", "viewer"),
     ("GET", "/api/events/history", "viewer"),
 ];
@@ -58,6 +78,8 @@ struct Calling {
     headers: String,
     viewer: Option<&'static str>,
     viewer_in_person: Option<&'static str>,
+    /// What changes what is watched, with a session or a token that writes.
+    editor: Option<&'static str>,
     admin: Option<&'static str>,
     admin_in_person: Option<&'static str>,
 }
@@ -69,6 +91,7 @@ impl Calling {
             headers,
             viewer: refusal,
             viewer_in_person: refusal,
+            editor: refusal,
             admin: refusal,
             admin_in_person: refusal,
         }
@@ -78,6 +101,7 @@ impl Calling {
         match kind {
             "viewer" => self.viewer,
             "viewer in person" => self.viewer_in_person,
+            "editor" => self.editor,
             "admin" => self.admin,
             "admin in person" => self.admin_in_person,
             _ => None,
@@ -120,8 +144,10 @@ async fn everybody(house: &House) -> (Person, Vec<Calling>) {
     };
     let of_viewer = Calling {
         viewer_in_person: in_person,
+        editor: Some("forbidden"),
         ..below_admin("a viewer's token that writes", token(&viewer, Scope::Write).await)
     };
+    let reads = Some("scope_missing");
     let agent = Calling {
         viewer_in_person: in_person,
         admin_in_person: in_person,
@@ -147,11 +173,18 @@ async fn everybody(house: &House) -> (Person, Vec<Calling>) {
         ),
         Calling::all("a disabled admin", gone.cookie(), unknown),
         Calling::all("a disabled admin's token", gone_token, unknown),
-        below_admin("a viewer", viewer.cookie()),
+        Calling { editor: Some("forbidden"), ..below_admin("a viewer", viewer.cookie()) },
         below_admin("an editor", editor.cookie()),
+        Calling {
+            viewer_in_person: in_person,
+            ..below_admin("an editor's token that writes", token(&editor, Scope::Write).await)
+        },
         Calling::all("an admin", admin.cookie(), None),
         of_viewer,
-        with_token("an admin's token that reads", token(&admin, Scope::Read).await),
+        Calling {
+            editor: reads,
+            ..with_token("an admin's token that reads", token(&admin, Scope::Read).await)
+        },
         with_token("an admin's token that writes", token(&admin, Scope::Write).await),
         agent,
     ];

@@ -6,25 +6,13 @@ use tokio::sync::oneshot;
 
 use super::Engine;
 use crate::failure::PollFailure;
+use crate::polling::PollAnswer;
 use crate::roster::NotNow;
-use crate::sink::{PollSummary, Recorded};
+use crate::sink::Recorded;
 use crate::watch::ServiceNumber;
 
 /// How long an operator waits for the database, when the poll itself has ended.
 const RECORDING: Duration = Duration::from_secs(10);
-
-/// What an operator's poll brought.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PollAnswer {
-    /// How long the request took.
-    pub latency: Duration,
-    /// Why it failed, if it did.
-    pub failure: Option<PollFailure>,
-    /// What in the answer could not be read.
-    pub warnings: Vec<String>,
-    /// What it changed.
-    pub summary: PollSummary,
-}
 
 /// Why an operator's poll has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -55,11 +43,10 @@ pub(super) struct Landed {
 }
 
 impl Engine {
-    /// Polls a service now and waits until the result is recorded.
-    ///
-    /// # Errors
-    /// [`PollNowError`] says what stands in the way.
-    pub async fn poll_now(&self, number: ServiceNumber) -> Result<PollAnswer, PollNowError> {
+    pub(super) async fn poll_and_record(
+        &self,
+        number: ServiceNumber,
+    ) -> Result<PollAnswer, PollNowError> {
         let landing = self.start_now(number)?;
         let landed = landing.await.map_err(|_| self.gone())?;
         let recorded = tokio::time::timeout(RECORDING, landed.recorded).await;
@@ -70,7 +57,14 @@ impl Engine {
             Ok(Err(_)) => return Err(self.gone()),
         };
         let Landed { latency, warnings, failure, .. } = landed;
-        Ok(PollAnswer { latency, failure, warnings, summary })
+        Ok(PollAnswer {
+            success: failure.is_none(),
+            dependencies_updated: summary.dependencies,
+            status_changes: summary.status_changes.iter().map(Into::into).collect(),
+            latency_ms: latency.as_secs_f64() * 1_000.0,
+            error: failure.as_ref().map(Into::into),
+            warnings,
+        })
     }
 
     fn start_now(&self, number: ServiceNumber) -> Result<oneshot::Receiver<Landed>, NotNow> {

@@ -13,18 +13,19 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mainstay_base::{Clock, Moment, Rng, Timestamp};
+use mainstay_base::{Clock, Moment, Rng};
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::manual::Landed;
-pub use self::manual::{PollAnswer, PollNowError};
+pub use self::manual::PollNowError;
 use self::measure::Meters;
 pub use self::measure::{METRIC_BUCKETS, describe_metrics};
 use crate::observe::Observe;
 use crate::policy::PollPolicy;
-use crate::roster::{Attempt, Roster, Schedule};
+use crate::polling::{Answering, PollAnswer, Polling, ScheduleView};
+use crate::roster::{Attempt, Roster};
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::watch::ServiceNumber;
@@ -76,19 +77,6 @@ struct State {
     waiting: HashMap<Attempt, oneshot::Sender<Landed>>,
 }
 
-/// What an operator sees of a service's plan, on the wall clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
-    /// The plan.
-    pub schedule: Schedule,
-    /// When it is due.
-    pub due_at: Timestamp,
-    /// When the breaker lets the next poll through, if it refuses now.
-    pub retry_at: Option<Timestamp>,
-    /// Since when a poll is under way.
-    pub in_flight_since: Option<Timestamp>,
-}
-
 /// Whether the loop turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pulse {
@@ -125,24 +113,6 @@ impl Engine {
         self.shared.edited.notify_one();
     }
 
-    /// What stands between a service and its next poll; `None` when it is not polled here.
-    #[must_use]
-    pub fn plan(&self, number: ServiceNumber) -> Option<Plan> {
-        let (now, wall) = (self.shared.moment(), self.shared.parts.clock.now());
-        let schedule = self.shared.roster().schedule_of(number, now)?;
-        let on_wall = |moment: Moment| {
-            let behind = now.since(moment);
-            let behind = i64::try_from(behind.as_millis()).unwrap_or(i64::MAX);
-            Timestamp::from_millis(wall.plus(moment.since(now)).as_millis().saturating_sub(behind))
-        };
-        Some(Plan {
-            schedule,
-            due_at: on_wall(schedule.due),
-            retry_at: schedule.retry_at.map(on_wall),
-            in_flight_since: schedule.in_flight_since.map(on_wall),
-        })
-    }
-
     /// Whether the loop turns.
     #[must_use]
     pub fn pulse(&self) -> Pulse {
@@ -151,6 +121,18 @@ impl Engine {
         let ago = |at: Option<Moment>| at.map(|at| now.since(at));
         let limit = self.shared.parts.policy.cycle().saturating_mul(PULSE_CYCLES) + PULSE_GRACE;
         Pulse { beat: ago(state.beat_at), sync: ago(state.synced_at), limit }
+    }
+}
+
+impl Polling for Engine {
+    fn schedule(&self, number: ServiceNumber) -> Option<ScheduleView> {
+        let now = (self.shared.moment(), self.shared.parts.clock.now());
+        let schedule = self.shared.roster().schedule_of(number, now.0)?;
+        Some(ScheduleView::new(&schedule, now))
+    }
+
+    fn poll_now(&self, number: ServiceNumber) -> Answering<'_, Result<PollAnswer, PollNowError>> {
+        Box::pin(self.poll_and_record(number))
     }
 }
 

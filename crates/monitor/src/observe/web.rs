@@ -9,6 +9,9 @@ use url::Url;
 
 use super::{Observation, Observe, Observing};
 use crate::failure::{FailureKind, PollFailure};
+use crate::policy::DEFAULT_TIMEOUT;
+use crate::polling::{Answering, Fetch};
+use crate::services::Address;
 use crate::watch::Endpoint;
 
 /// The longest answer that is read, packed and unpacked.
@@ -54,6 +57,27 @@ impl Observe for WebObserver {
     }
 }
 
+impl Fetch for WebObserver {
+    fn judge<'a>(&'a self, url: &'a str) -> Answering<'a, Result<(), PollFailure>> {
+        Box::pin(async move {
+            let endpoint = endpoint_of(url)?;
+            let request = endpoint.request(prepare).map_err(Clone::clone)?;
+            match self.web.check(request).await.map_err(|error| failure_of(&error)) {
+                // A name may come into being later: only an address that is refused is told now.
+                Err(failure) if failure.kind == FailureKind::BlockedAddress => Err(failure),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn fetch<'a>(&'a self, url: &'a str) -> Answering<'a, Result<Vec<u8>, PollFailure>> {
+        Box::pin(async move {
+            let answer = self.ask(&endpoint_of(url)?).await.answer;
+            answer.map(|body| body.to_vec())
+        })
+    }
+}
+
 impl std::fmt::Debug for WebObserver {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("WebObserver")
@@ -75,6 +99,15 @@ pub fn failure_of(error: &FetchError) -> PollFailure {
         FetchErrorKind::BadBody => FailureKind::BadBody,
     };
     PollFailure { kind, message: error.message().to_owned() }
+}
+
+/// The endpoint at an address that somebody tries out.
+fn endpoint_of(url: &str) -> Result<Endpoint, PollFailure> {
+    let address = Address::parse(url).map_err(|error| {
+        let message = format!("the address can't be called: {error}");
+        PollFailure { kind: FailureKind::BlockedAddress, message }
+    })?;
+    Ok(Endpoint::new(address.host, address.url, Vec::new(), DEFAULT_TIMEOUT))
 }
 
 /// Makes everything of a request that is the same each time.

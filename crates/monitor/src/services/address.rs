@@ -34,14 +34,14 @@ pub enum AddressError {
 
 /// An address that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Address {
+pub(crate) struct Address {
     /// As it is asked and shown: one spelling, without a fragment.
-    pub(super) url: String,
-    pub(super) host: HostKey,
+    pub(crate) url: String,
+    pub(crate) host: HostKey,
 }
 
 impl Address {
-    pub(super) fn parse(raw: &str) -> Result<Self, AddressError> {
+    pub(crate) fn parse(raw: &str) -> Result<Self, AddressError> {
         if raw.len() > MAX_ADDRESS_BYTES {
             return Err(AddressError::TooLong);
         }

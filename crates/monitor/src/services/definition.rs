@@ -130,6 +130,10 @@ impl Definition {
     pub(super) fn name_key(&self) -> String {
         compared(&self.name)
     }
+
+    pub(super) fn team_key(&self) -> Option<String> {
+        self.team.as_deref().map(compared)
+    }
 }
 
 /// A format by its name, or the default one.

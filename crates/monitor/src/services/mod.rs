@@ -17,6 +17,7 @@ mod seal;
 pub(crate) mod tell;
 mod watches;
 
+pub(crate) use address::Address;
 pub use address::{AddressError, MAX_ADDRESS_BYTES};
 pub use definition::{Definition, Draft, Invalid};
 pub use error::ServicesError;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use mainstay_monitor::FailureKind;
+use mainstay_monitor::Polling;
 use mainstay_monitor::engine::PollNowError;
 use mainstay_monitor::roster::NotNow;
 
@@ -43,9 +43,9 @@ async fn an_answer_that_can_not_be_read_fails_the_poll() {
     let one = stage.add(1, 60_000, Manner::Answers(r#"{"not":"an array"}"#));
     stage.until("the first poll", |stage| stage.taken(1) >= 1).await;
     let answer = stage.engine.poll_now(one).await.unwrap();
-    let failure = answer.failure.unwrap();
-    assert_eq!(failure.kind, FailureKind::BadBody);
-    assert!(failure.message.contains("expected an array of dependencies"), "{failure}");
+    let error = answer.error.unwrap();
+    assert_eq!(error.kind, "bad_body");
+    assert!(error.message.contains("expected an array of dependencies"), "{error:?}");
 }
 
 #[tokio::test]
@@ -59,9 +59,9 @@ async fn an_operator_waits_for_the_result_and_never_polls_beside_another_poll() 
             stage.asked(2).len() == 1 && stage.taken(1) == 1 && stage.taken(3) == 1
         })
         .await;
-    assert_eq!(stage.engine.poll_now(fine).await.unwrap().failure, None);
-    let failure = stage.engine.poll_now(failing).await.unwrap().failure.unwrap();
-    assert_eq!(failure.kind, FailureKind::ConnectRefused);
+    assert_eq!(stage.engine.poll_now(fine).await.unwrap().error, None);
+    let error = stage.engine.poll_now(failing).await.unwrap().error.unwrap();
+    assert_eq!(error.kind, "connect_refused");
     let refused = stage.engine.poll_now(hanging).await.unwrap_err();
     assert_eq!(refused, PollNowError::NotNow(NotNow::InProgress));
     assert_eq!(stage.taken(1), 2);
@@ -114,7 +114,7 @@ async fn a_service_that_is_removed_is_polled_no_more() {
     let one = stage.add(1, 100, GOOD);
     stage.until("a poll", |stage| stage.taken(1) >= 1).await;
     stage.remove(one);
-    stage.until("it is gone", |stage| stage.engine.plan(one).is_none()).await;
+    stage.until("it is gone", |stage| stage.engine.schedule(one).is_none()).await;
     let asked = stage.asked(1).len();
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(stage.asked(1).len(), asked);
@@ -128,7 +128,7 @@ async fn the_plan_of_a_service_is_told_on_the_wall_clock() {
     let stage = Stage::new();
     let one = stage.add(1, 60_000, GOOD);
     stage.until("a poll", |stage| stage.taken(1) >= 1).await;
-    let plan = stage.engine.plan(one).unwrap();
+    let plan = stage.engine.schedule(one).unwrap();
     let ahead = plan.due_at.since(stage.world.clock.now());
     assert!((Duration::from_secs(50)..=Duration::from_secs(60)).contains(&ahead), "{ahead:?}");
     assert_eq!((plan.retry_at, plan.in_flight_since), (None, None));

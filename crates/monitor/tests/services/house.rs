@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use mainstay_base::{Clock, Id, IdSource, SystemRng, Timestamp};
 use mainstay_events::{Events, EventsOptions};
+use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::services::{Definition, Draft, Edited, Patch, Seal, Services, ServicesError};
+use mainstay_monitor::views::{MISSING_SHOWN_FOR, Views};
 use mainstay_store::{Db, Row, Sql, migrate};
 use mainstay_testkit::{FakeClock, TestDatabase};
 use serde_json::Value;
@@ -18,6 +20,8 @@ pub(crate) struct House {
     pub(crate) db: Db,
     pub(crate) events: Events,
     pub(crate) services: Services,
+    pub(crate) aliases: Aliases,
+    pub(crate) views: Views,
     pub(crate) bells: Arc<AtomicUsize>,
     pub(crate) seal: Arc<Mirror>,
     moved: AtomicI64,
@@ -59,9 +63,12 @@ impl House {
         let events = starting.await.unwrap().0;
         let bells = Arc::new(AtomicUsize::new(0));
         let seal = Arc::new(Mirror::default());
+        let views = Views::new(db.clone(), Arc::clone(&shared), MISSING_SHOWN_FOR);
+        let ids = IdSource::new(shared, rng);
+        let aliases = Aliases::new(events.clone(), ids.clone());
         let services = Services::new(
             events.clone(),
-            IdSource::new(shared, rng),
+            ids,
             Arc::clone(&seal) as _,
             Arc::new({
                 let bells = Arc::clone(&bells);
@@ -70,7 +77,18 @@ impl House {
                 }
             }),
         );
-        Self { clock, db, events, services, bells, seal, moved: AtomicI64::new(0), stop }
+        Self {
+            clock,
+            db,
+            events,
+            services,
+            aliases,
+            views,
+            bells,
+            seal,
+            moved: AtomicI64::new(0),
+            stop,
+        }
     }
 
     /// Moves every clock.
@@ -125,6 +143,19 @@ impl House {
              WHERE number NOT IN (SELECT service_no FROM service_states)",
         )
         .await;
+    }
+
+    /// A dependency that a service reports.
+    pub(crate) async fn dependency(&self, service: &str, name: &str, id: &str) -> Id {
+        let id = format!("019a8b3c-0000-7000-8000-{id:0>12}");
+        self.execute(&format!(
+            "INSERT INTO dependencies (id, service_no, slot, name, canonical_name, canonical_key, kind,
+               healthy, state, code, skipped, status, status_since, first_seen_at)
+             SELECT '{id}', number, 3, '{name}', '{name}', '{name}', 'other', 1, 0, 200, 0, 'healthy', 1, 1
+             FROM services WHERE name = '{service}'"
+        ))
+        .await;
+        id.parse().unwrap()
     }
 
     pub(crate) async fn execute(&self, sql: &str) {

@@ -3,4 +3,6 @@
 
 mod edits;
 mod house;
+mod names;
+mod shows;
 mod watches;

@@ -16,6 +16,8 @@ CREATE TABLE services (
   -- The name as it is compared: trimmed, lower case.
   name_key TEXT NOT NULL,
   team TEXT,
+  -- The team as it is compared.
+  team_key TEXT,
   health_endpoint TEXT NOT NULL,
   format TEXT NOT NULL CHECK (format IN ('proactive-deps', 'schema', 'status')),
   schema_config TEXT,
@@ -126,6 +128,8 @@ CREATE TABLE changes (
 ) STRICT;
 CREATE INDEX changes_by_time ON changes (at);
 CREATE INDEX changes_by_service ON changes (service_no, number);
+-- When a service was stale is asked for a span of time, however much else changed.
+CREATE INDEX changes_by_staleness ON changes (service_no, at) WHERE kind = 'stale';
 CREATE INDEX changes_by_dependency ON changes (dependency_no, number) WHERE dependency_no IS NOT NULL;
 
 -- What was wrong with a dependency, when that changed; a recovery has neither.

@@ -14,10 +14,10 @@ const COUNT: Sql = Sql::same(
 );
 const INSERT: Sql = Sql::same(
     "monitor.insert_service",
-    "INSERT INTO services (id, name, name_key, team, health_endpoint, format, schema_config,
-       poll_interval_ms, timeout_ms, header_names, sealed_headers, is_active, revision, generation,
+    "INSERT INTO services (id, name, name_key, team, team_key, health_endpoint, format,
+       schema_config, poll_interval_ms, timeout_ms, header_names, sealed_headers, is_active, revision, generation,
        created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 1, $14, $14)
+     VALUES ($1, $2, $3, $4, $15, $5, $6, $7, $8, $9, $10, $11, $12, $13, 1, $14, $14)
      RETURNING number",
 );
 const INSERT_STATE: Sql = Sql::same(
@@ -29,7 +29,7 @@ const INSERT_STATE: Sql = Sql::same(
 );
 const UPDATE: Sql = Sql::same(
     "monitor.update_service",
-    "UPDATE services SET name = $2, name_key = $3, team = $4, health_endpoint = $5, format = $6,
+    "UPDATE services SET name = $2, name_key = $3, team = $4, team_key = $16, health_endpoint = $5, format = $6,
        schema_config = $7, poll_interval_ms = $8, timeout_ms = $9, header_names = $10,
        sealed_headers = $11, is_active = $12, revision = $13, updated_at = $14,
        generation = generation + $15
@@ -72,7 +72,8 @@ pub(in crate::services) async fn insert(
     kept: &Kept<'_>,
 ) -> Result<i64, ServicesError> {
     let definition = kept.definition;
-    let (name_key, config) = (definition.name_key(), definition.format.schema_config());
+    let (name_key, team_key) = (definition.name_key(), definition.team_key());
+    let config = definition.format.schema_config();
     let values = values![
         id,
         &definition.name,
@@ -88,6 +89,7 @@ pub(in crate::services) async fn insert(
         definition.is_active,
         kept.revision,
         kept.now,
+        team_key.as_deref(),
     ];
     let row = tx.fetch_one(&INSERT, values).await.map_err(name_taken)?;
     let number: i64 = row.get("number")?;
@@ -103,7 +105,8 @@ pub(in crate::services) async fn update(
     outdates_polls: bool,
 ) -> Result<(), ServicesError> {
     let definition = kept.definition;
-    let (name_key, config) = (definition.name_key(), definition.format.schema_config());
+    let (name_key, team_key) = (definition.name_key(), definition.team_key());
+    let config = definition.format.schema_config();
     let values = values![
         number,
         &definition.name,
@@ -120,6 +123,7 @@ pub(in crate::services) async fn update(
         kept.revision,
         kept.now,
         outdates_polls,
+        team_key.as_deref(),
     ];
     tx.execute(&UPDATE, values).await.map_err(name_taken)?;
     Ok(())

@@ -1,0 +1,195 @@
+//! The handle to aliases and links.
+
+use mainstay_base::{Id, IdSource, Timestamp};
+use mainstay_events::{Event, Events, Outbox, Stream};
+use mainstay_store::{StoreError, Tx};
+use serde::Serialize;
+use serde_json::{Map, json};
+use utoipa::ToSchema;
+
+use super::error::AliasesError;
+use super::name::{AliasName, CanonicalName};
+use super::record::{links, names, rewrite};
+use crate::services::tell::tell;
+
+/// The most aliases there may be.
+pub const MAX_ALIASES: usize = 10_000;
+
+/// The aliases and links. A clone is the same handle.
+#[derive(Debug, Clone)]
+pub struct Aliases {
+    events: Events,
+    ids: IdSource,
+}
+
+/// A reported name, and the one that it stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Alias {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: Id,
+    /// The name, exactly as services report it.
+    #[schema(example = "orders-db")]
+    pub alias: String,
+    /// The name that it stands for.
+    #[schema(example = "Orders database")]
+    pub canonical_name: String,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+}
+
+/// A dependency that was linked or unlinked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Linked {
+    /// Its name.
+    pub dependency_name: String,
+    /// The name of the service that leans on it.
+    pub service_name: String,
+}
+
+impl Aliases {
+    /// The aliases in the database of `events`.
+    #[must_use]
+    pub const fn new(events: Events, ids: IdSource) -> Self {
+        Self { events, ids }
+    }
+
+    /// Maps a reported name to another one, for dependencies that are known and those to come.
+    ///
+    /// # Errors
+    /// [`AliasesError::Taken`], [`AliasesError::TooMany`], or when the database fails.
+    pub async fn create(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        alias: AliasName,
+        canonical: CanonicalName,
+    ) -> Result<Alias, AliasesError> {
+        names::lock(tx).await?;
+        let count = names::count(tx).await?;
+        if usize::try_from(count).is_ok_and(|count| count >= MAX_ALIASES) {
+            return Err(AliasesError::TooMany);
+        }
+        let now = tx.now().await?;
+        let made = Alias {
+            id: self.ids.next(),
+            alias: alias.as_str().to_owned(),
+            canonical_name: canonical.as_str().to_owned(),
+            created_at: now,
+            updated_at: now,
+        };
+        names::insert(tx, &made).await?;
+        rewrite::rewrite(tx, &made.alias, &made.alias, &made.canonical_name, now).await?;
+        announce(out, &made.alias, Some(&made.canonical_name))?;
+        Ok(made)
+    }
+
+    /// Changes an alias; what is `None` stays.
+    ///
+    /// # Errors
+    /// [`AliasesError::NotFound`], [`AliasesError::Taken`], or when the database fails.
+    pub async fn change(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        id: Id,
+        alias: Option<AliasName>,
+        canonical: Option<CanonicalName>,
+    ) -> Result<Alias, AliasesError> {
+        names::lock(tx).await?;
+        let before = names::find(tx, id).await?.ok_or(AliasesError::NotFound)?;
+        let mut after = before.clone();
+        if let Some(alias) = alias {
+            alias.as_str().clone_into(&mut after.alias);
+        }
+        if let Some(canonical) = canonical {
+            canonical.as_str().clone_into(&mut after.canonical_name);
+        }
+        if after == before {
+            return Ok(after);
+        }
+        after.updated_at = tx.now().await?;
+        names::update(tx, &after).await?;
+        if before.alias != after.alias {
+            give_back(tx, &before, after.updated_at).await?;
+            announce(out, &before.alias, None)?;
+        }
+        let old = if before.alias == after.alias { &before.canonical_name } else { &after.alias };
+        rewrite::rewrite(tx, &after.alias, old, &after.canonical_name, after.updated_at).await?;
+        announce(out, &after.alias, Some(&after.canonical_name))?;
+        Ok(after)
+    }
+
+    /// Deletes an alias: its dependencies go by their own name again.
+    ///
+    /// # Errors
+    /// [`AliasesError::NotFound`], or when the database fails.
+    pub async fn delete(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        id: Id,
+    ) -> Result<Alias, AliasesError> {
+        names::lock(tx).await?;
+        let alias = names::find(tx, id).await?.ok_or(AliasesError::NotFound)?;
+        names::delete(tx, id).await?;
+        let now = tx.now().await?;
+        give_back(tx, &alias, now).await?;
+        announce(out, &alias.alias, None)?;
+        Ok(alias)
+    }
+
+    /// Up to `limit` aliases before `before`, newest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn list(&self, before: Option<Id>, limit: u32) -> Result<Vec<Alias>, StoreError> {
+        names::list(self.events.db(), before, limit.into()).await
+    }
+
+    /// Says which service a dependency is, or with `None` that it is none.
+    ///
+    /// # Errors
+    /// [`AliasesError::NoDependency`], [`AliasesError::NoService`], [`AliasesError::SelfLink`], or
+    /// when the database fails.
+    pub async fn link(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        dependency: Id,
+        service: Option<Id>,
+    ) -> Result<Linked, AliasesError> {
+        let to = match service {
+            Some(id) => Some((links::hold(tx, id).await?.ok_or(AliasesError::NoService)?, id)),
+            None => None,
+        };
+        let found = links::lock(tx, dependency).await?.ok_or(AliasesError::NoDependency)?;
+        if to.is_some_and(|(number, _)| number == found.service_no) {
+            return Err(AliasesError::SelfLink);
+        }
+        if found.linked != to {
+            let now = tx.now().await?;
+            links::link(tx, &found, to, now).await?;
+            tell(out, "service:updated", (found.service_id, &found.service_name), [])?;
+        }
+        Ok(Linked { dependency_name: found.name, service_name: found.service_name })
+    }
+}
+
+/// Dependencies of an alias go by their own name.
+async fn give_back(tx: &mut Tx, alias: &Alias, now: Timestamp) -> Result<(), StoreError> {
+    rewrite::rewrite(tx, &alias.alias, &alias.canonical_name, &alias.alias, now).await
+}
+
+/// One event, however many dependencies go by another name.
+fn announce(out: &mut Outbox, alias: &str, canonical: Option<&str>) -> Result<(), AliasesError> {
+    let mut fields = Map::new();
+    fields.insert("alias".to_owned(), json!(alias));
+    fields.insert("canonical_name".to_owned(), json!(canonical));
+    out.add(Stream::Org, Event::new("alias:updated", &fields)?)?;
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! All SQL of aliases and links.
+
+pub(super) mod links;
+pub(super) mod names;
+pub(super) mod rewrite;

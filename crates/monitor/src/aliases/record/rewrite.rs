@@ -1,0 +1,54 @@
+//! What an alias changes of dependencies that are known.
+
+use mainstay_base::Timestamp;
+use mainstay_store::{Sql, StoreError, Tx, values};
+
+use crate::names::compared;
+use crate::record::histories::{ChangeRow, write_changes};
+
+// Those of removed services too: they come back under the name that holds then.
+const RENAME: Sql = Sql::same(
+    "monitor.rename_dependencies",
+    "UPDATE dependencies SET canonical_name = $2, canonical_key = $3
+     WHERE name = $1 AND canonical_name <> $2 RETURNING number, service_no, removed_at",
+);
+const TOUCH: Sql = Sql::pair(
+    "monitor.touch_services",
+    "UPDATE service_states SET dependency_revision = dependency_revision + 1
+     WHERE service_no IN (SELECT value FROM json_each($1))",
+    "UPDATE service_states SET dependency_revision = dependency_revision + 1
+     WHERE service_no = ANY ($1)",
+);
+
+/// Dependencies that are reported as `name` go by `after` from now on.
+pub(in crate::aliases) async fn rewrite(
+    tx: &mut Tx,
+    name: &str,
+    before: &str,
+    after: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let key = compared(after);
+    let (mut services, mut changes) = (Vec::new(), Vec::new());
+    for row in tx.fetch_all(&RENAME, values![name, after, &key]).await? {
+        let service_no: i64 = row.get("service_no")?;
+        services.push(service_no);
+        if row.get::<Option<i64>>("removed_at")?.is_none() {
+            changes.push(ChangeRow {
+                at: now.as_millis(),
+                kind: "alias",
+                service_no: Some(service_no),
+                dependency_no: row.get("number")?,
+                before: Some(before.to_owned()),
+                after: Some(after.to_owned()),
+            });
+        }
+    }
+    if services.is_empty() {
+        return Ok(());
+    }
+    // In the order in which results are recorded, so that neither waits for the other in a ring.
+    services.sort_unstable();
+    tx.execute(&TOUCH, values![&services]).await?;
+    write_changes(tx, &changes).await
+}

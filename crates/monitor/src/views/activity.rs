@@ -1,0 +1,72 @@
+//! What changed lately, and what changes most.
+
+use mainstay_base::{Id, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A service or a dependency that changed its status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ActivityItem {
+    /// The number of the change: a later one has a higher one.
+    #[schema(value_type = String, example = "4711")]
+    #[serde(serialize_with = "as_text")]
+    pub id: i64,
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Timestamp,
+    /// The service.
+    #[schema(value_type = String)]
+    pub service_id: Id,
+    /// Its name now.
+    pub service_name: String,
+    /// The dependency; `null` when the service itself changed.
+    #[schema(value_type = Option<String>, required)]
+    pub dependency_id: Option<Id>,
+    /// Its name.
+    #[schema(required)]
+    pub dependency_name: Option<String>,
+    /// What it was; `null` for a dependency that was not known before.
+    #[schema(required)]
+    pub previous: Option<String>,
+    /// What it became.
+    #[schema(required, example = "down")]
+    pub current: Option<String>,
+}
+
+/// Which changes are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Only those after this one.
+    pub after: Option<i64>,
+    /// Only those before this one.
+    pub before: Option<i64>,
+    /// How many, up to [`super::list::MAX_PAGE`].
+    pub limit: u32,
+}
+
+/// A service or a dependency that changed its status often.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Unstable {
+    /// The service.
+    #[schema(value_type = String)]
+    pub service_id: Id,
+    /// Its name.
+    pub service_name: String,
+    /// The dependency; `null` for the service itself.
+    #[schema(value_type = Option<String>, required)]
+    pub dependency_id: Option<Id>,
+    /// Its name.
+    #[schema(required)]
+    pub dependency_name: Option<String>,
+    /// How often its status changed in the last 24 hours.
+    pub transitions: i64,
+    /// When it last did.
+    #[schema(value_type = String, format = DateTime)]
+    pub last_change_at: Timestamp,
+}
+
+/// Numbers of JavaScript do not reach so far.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn as_text<S: serde::Serializer>(id: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
+}

@@ -1,0 +1,214 @@
+//! The handle to what is shown.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::{Clock, Id, Timestamp};
+use mainstay_store::{Db, Dialect, StoreError};
+
+use super::activity::{Activity, ActivityItem, Unstable};
+use super::dependency::Dependency;
+use super::history::{DependencyError, PollHistoryItem};
+use super::list::{ListAsk, MAX_PAGE, Part, Place};
+use super::record::changes::Of;
+use super::record::{activity, changes, dependencies, histories, services};
+use super::service::Service;
+use super::timeline::{MAX_TRANSITIONS, Timeline, timeline};
+use crate::latency::{self, Bucket, Range};
+use crate::watch::ServiceNumber;
+
+/// How long a dependency is listed that its service does not report any more, unless told otherwise.
+pub const MISSING_SHOWN_FOR: Duration = Duration::from_hours(24);
+/// Over how long changes are counted for the unstable list.
+pub const UNSTABLE_WITHIN: Duration = Duration::from_hours(24);
+
+/// What is shown. A clone is the same handle.
+#[derive(Clone)]
+pub struct Views {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    missing_shown_for: Duration,
+}
+
+/// A service, the number that the engine knows it by, and what it leans on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Whole {
+    /// Its number.
+    pub number: ServiceNumber,
+    /// The service.
+    pub service: Service,
+    /// What it leans on, by name.
+    pub dependencies: Vec<Dependency>,
+}
+
+impl Views {
+    /// What `db` holds.
+    #[must_use]
+    pub fn new(db: Db, clock: Arc<dyn Clock>, missing_shown_for: Duration) -> Self {
+        Self { db, clock, missing_shown_for }
+    }
+
+    /// A part of the services.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn services(&self, ask: &ListAsk) -> Result<Part<Service>, StoreError> {
+        Ok(Part::cut(services::list(&self.db, self.tick(), ask).await?, ask.limit))
+    }
+
+    /// A service without its dependencies.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn service(&self, id: Id) -> Result<Option<(ServiceNumber, Service)>, StoreError> {
+        let found = services::find(&self.db, self.tick(), id).await?;
+        Ok(found.map(|found| (ServiceNumber(found.number), found.service)))
+    }
+
+    /// A service with its dependencies.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn whole(&self, id: Id) -> Result<Option<Whole>, StoreError> {
+        let Some((number, service)) = self.service(id).await? else { return Ok(None) };
+        let missing_for = i64::try_from(self.missing_shown_for.as_millis()).unwrap_or(i64::MAX);
+        let mut all =
+            dependencies::of_service(&self.db, self.tick(), number.0, missing_for).await?;
+        self.set_latencies(number, &mut all).await?;
+        let dependencies = all.into_iter().map(|one| one.dependency).collect();
+        Ok(Some(Whole { number, service, dependencies }))
+    }
+
+    /// How polls of a service turned out, newest first. `None` without such a service.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn poll_history(
+        &self,
+        id: Id,
+        after: Option<Place>,
+        limit: u32,
+    ) -> Result<Option<Part<PollHistoryItem>>, StoreError> {
+        let Some((number, _)) = self.service(id).await? else { return Ok(None) };
+        let rows = histories::polls(&self.db, number.0, after, limit).await?;
+        Ok(Some(Part::cut(rows, limit)))
+    }
+
+    /// A dependency.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn dependency(&self, id: Id) -> Result<Option<Dependency>, StoreError> {
+        let Some(found) = self.find(id).await? else { return Ok(None) };
+        let number = ServiceNumber(found.service_no);
+        let mut one = [found];
+        self.set_latencies(number, &mut one).await?;
+        let [found] = one;
+        Ok(Some(found.dependency))
+    }
+
+    /// What was wrong with a dependency, newest first. `None` without such a dependency.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn errors(
+        &self,
+        id: Id,
+        after: Option<Place>,
+        limit: u32,
+    ) -> Result<Option<Part<DependencyError>>, StoreError> {
+        let Some(found) = self.find(id).await? else { return Ok(None) };
+        let rows = histories::errors(&self.db, found.number, after, limit).await?;
+        Ok(Some(Part::cut(rows, limit)))
+    }
+
+    /// The latencies of a dependency, oldest first. `None` without such a dependency.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn latencies(&self, id: Id, range: Range) -> Result<Option<Vec<Bucket>>, StoreError> {
+        let Some(found) = self.find(id).await? else { return Ok(None) };
+        let (number, now) = (ServiceNumber(found.service_no), self.db.now().await?);
+        latency::chart(&self.db, number, found.slot, range, now).await.map(Some)
+    }
+
+    /// How a dependency was over the last `span`. `None` without such a dependency.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn timeline(&self, id: Id, span: Duration) -> Result<Option<Timeline>, StoreError> {
+        let Some(found) = self.find(id).await? else { return Ok(None) };
+        let of = Of { service_no: found.service_no, dependency_no: found.number };
+        self.db
+            .snapshot(async |snapshot| {
+                let to = snapshot.now().await?;
+                let mut from = earlier(to, span);
+                // One more than there may be tells that there are more, and what it begins with.
+                let limit = MAX_TRANSITIONS.saturating_add(1);
+                let said = changes::said(snapshot, of, from, to, limit).await?;
+                if let Some((first, _)) = said.first().filter(|_| said.len() == limit) {
+                    from = *first;
+                }
+                let known = changes::known_before(snapshot, of, from).await?;
+                Ok(Some(timeline(known, from, to, &said)))
+            })
+            .await
+    }
+
+    /// Status changes, newest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn activity(&self, ask: Activity) -> Result<Part<ActivityItem>, StoreError> {
+        Ok(Part::cut(activity::recent(&self.db, ask).await?, ask.limit))
+    }
+
+    /// Who changed more than once within [`UNSTABLE_WITHIN`], most often first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn unstable(&self, limit: u32) -> Result<Vec<Unstable>, StoreError> {
+        let since = earlier(self.db.now().await?, UNSTABLE_WITHIN);
+        activity::unstable(&self.db, since, limit.clamp(1, MAX_PAGE)).await
+    }
+
+    async fn find(&self, id: Id) -> Result<Option<dependencies::Shown>, StoreError> {
+        dependencies::find(&self.db, self.tick(), id).await
+    }
+
+    async fn set_latencies(
+        &self,
+        number: ServiceNumber,
+        all: &mut [dependencies::Shown],
+    ) -> Result<(), StoreError> {
+        if all.is_empty() {
+            return Ok(());
+        }
+        let now = self.db.now().await?;
+        if let Some(row) = latency::latest(&self.db, number, now).await? {
+            // What can't be read is shown as none; rolling it up says so.
+            let points = latency::unpack(&row.points).unwrap_or_default();
+            dependencies::set_latencies(all, &points);
+        }
+        Ok(())
+    }
+
+    /// What `$1` of a timed statement is.
+    fn tick(&self) -> i64 {
+        match self.db.dialect() {
+            Dialect::Sqlite => self.clock.now().as_millis(),
+            Dialect::Postgres => self.db.clock_shift(),
+        }
+    }
+}
+
+fn earlier(now: Timestamp, span: Duration) -> Timestamp {
+    let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(now.as_millis().saturating_sub(span))
+}
+
+impl std::fmt::Debug for Views {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Views")
+    }
+}

@@ -1,0 +1,21 @@
+//! What people are shown of services and dependencies, and of what became of them.
+//!
+//! [`Views`] reads by `record` (all SQL): [`service`] and its list, [`dependency`], their histories,
+//! [`timeline`] (pure, over rows), [`activity`].
+
+pub mod activity;
+pub mod dependency;
+mod handle;
+pub mod history;
+pub mod list;
+mod record;
+pub mod service;
+pub mod timeline;
+
+pub use activity::{Activity, ActivityItem, Unstable};
+pub use dependency::Dependency;
+pub use handle::{MISSING_SHOWN_FOR, UNSTABLE_WITHIN, Views, Whole};
+pub use history::{DependencyError, PollHistoryItem};
+pub use list::{ListAsk, Part, Place, ServiceFilter, Sort};
+pub use service::{BreakerView, DependencyCounts, LastPoll, Service, ServiceDetail};
+pub use timeline::{Timeline, Transition};

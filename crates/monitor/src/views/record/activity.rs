@@ -1,0 +1,77 @@
+//! Status changes of everything, newest first, and who changes most.
+
+use mainstay_base::Timestamp;
+use mainstay_store::{Db, Row, Sql, StoreError, values};
+
+use crate::views::activity::{Activity, ActivityItem, Unstable};
+use crate::views::list::{Place, one_more};
+
+/// A dependency that is new and not well has changed too: from nothing.
+const RECENT: Sql = Sql::same(
+    "monitor.activity",
+    "SELECT c.number, c.at, c.before, c.after, s.id AS service_id, s.name AS service_name,
+       d.id AS dependency_id, d.name AS dependency_name
+     FROM changes AS c
+     JOIN services AS s ON s.number = c.service_no
+     LEFT JOIN dependencies AS d ON d.number = c.dependency_no
+     WHERE c.number > $1 AND c.number < $2 AND (c.kind IN ('service', 'dependency')
+       OR (c.kind = 'added' AND c.dependency_no IS NOT NULL AND c.after IN ('degraded', 'down')))
+     ORDER BY c.number DESC LIMIT $3",
+);
+// The signs keep SQLite from reading all changes ever in the order of their services.
+pub(super) const UNSTABLE: Sql = Sql::same(
+    "monitor.unstable",
+    "SELECT t.transitions, t.last_at, s.id AS service_id, s.name AS service_name,
+       d.id AS dependency_id, d.name AS dependency_name
+     FROM (SELECT +service_no AS service_no, +dependency_no AS dependency_no,
+         count(*) AS transitions, max(at) AS last_at
+       FROM changes WHERE at > $1 AND kind IN ('service', 'dependency')
+       GROUP BY +service_no, +dependency_no) AS t
+     JOIN services AS s ON s.number = t.service_no
+     LEFT JOIN dependencies AS d ON d.number = t.dependency_no
+     WHERE s.removed_at IS NULL AND d.removed_at IS NULL AND t.transitions > 1
+     ORDER BY t.transitions DESC, t.last_at DESC, s.id, d.id NULLS FIRST LIMIT $2",
+);
+
+/// One row more than asked for, if there is one.
+pub(in crate::views) async fn recent(
+    db: &Db,
+    ask: Activity,
+) -> Result<Vec<(Place, ActivityItem)>, StoreError> {
+    let (after, before) = (ask.after.unwrap_or(0), ask.before.unwrap_or(i64::MAX));
+    let rows = db.fetch_all(&RECENT, values![after, before, one_more(ask.limit)]).await?;
+    let read = |row: &Row| {
+        let item = ActivityItem {
+            id: row.get("number")?,
+            at: row.get("at")?,
+            service_id: row.get("service_id")?,
+            service_name: row.get("service_name")?,
+            dependency_id: row.get("dependency_id")?,
+            dependency_name: row.get("dependency_name")?,
+            previous: row.get("before")?,
+            current: row.get("after")?,
+        };
+        Ok((Place { key: 0, number: item.id }, item))
+    };
+    rows.iter().map(read).collect()
+}
+
+/// Who changed more than once after `since`, most often first.
+pub(in crate::views) async fn unstable(
+    db: &Db,
+    since: Timestamp,
+    limit: u32,
+) -> Result<Vec<Unstable>, StoreError> {
+    let rows = db.fetch_all(&UNSTABLE, values![since, limit]).await?;
+    let read = |row: &Row| {
+        Ok(Unstable {
+            service_id: row.get("service_id")?,
+            service_name: row.get("service_name")?,
+            dependency_id: row.get("dependency_id")?,
+            dependency_name: row.get("dependency_name")?,
+            transitions: row.get("transitions")?,
+            last_change_at: row.get("last_at")?,
+        })
+    };
+    rows.iter().map(read).collect()
+}

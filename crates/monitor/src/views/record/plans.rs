@@ -1,0 +1,77 @@
+//! How SQLite goes about what people wait for.
+
+use mainstay_store::{Db, Dialect, Row, Sql, migrate, values};
+use mainstay_testkit::TestDatabase;
+
+use super::services::{BY_NAME, BY_NAME_DOWN, ONE};
+use super::{activity, changes, histories};
+
+const ANALYZE: Sql = Sql::same("test.analyze", "ANALYZE");
+const SERVICES: Sql = Sql::same(
+    "test.services",
+    "WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2000)
+     INSERT INTO services (id, name, name_key, health_endpoint, format, poll_interval_ms, timeout_ms,
+       header_names, is_active, revision, generation, created_at, updated_at)
+     SELECT 'id' || n, 's' || n, 's' || n, 'http://a.example/', 'status', 5000, 100, '[]', 1, n, 1, 1, 1
+     FROM t",
+);
+
+async fn plan(db: &Db, statement: &Sql, count: usize) -> Vec<String> {
+    let text = format!("EXPLAIN QUERY PLAN {}", statement.text(Dialect::Sqlite));
+    let explain = Sql::same("test.explain", text.leak());
+    let all = values![1_i64, None::<&str>, None::<&str>, None::<&str>, 0_i64, 1_i64, 51_i64];
+    let rows = db.fetch_all(&explain, &all[..count]).await.unwrap();
+    rows.iter().map(|row: &Row| row.get("detail").unwrap()).collect()
+}
+
+async fn with_and_without_counts(check: impl AsyncFn(&Db)) {
+    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let db = database.open().await;
+    migrate::up(&db).await.unwrap();
+    check(&db).await;
+    db.write(async |tx| tx.execute(&SERVICES, &[]).await).await.unwrap();
+    db.write(async |tx| tx.execute(&ANALYZE, &[]).await).await.unwrap();
+    // A session reads the counts when it begins.
+    let fresh = database.open().await;
+    check(&fresh).await;
+    fresh.close().await;
+    db.close().await;
+}
+
+#[tokio::test]
+async fn a_page_by_name_reads_the_index_of_names_and_sorts_only_what_it_shows() {
+    with_and_without_counts(async |db| {
+        for statement in [&BY_NAME, &BY_NAME_DOWN] {
+            let plan = plan(db, statement, 7).await;
+            let by_index = |line: &String| line.contains("services_by_name");
+            assert!(plan.iter().any(by_index), "{}: {plan:#?}", statement.name());
+            let sorts = plan.iter().filter(|line| line.contains("TEMP B-TREE")).count();
+            assert!(sorts <= 1, "only the rows of the page: {plan:#?}");
+        }
+        let plan = plan(db, &ONE, 2).await;
+        assert!(plan.iter().all(|line| line.starts_with("SEARCH")), "{plan:#?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn histories_and_timelines_are_found_by_their_keys() {
+    with_and_without_counts(async |db| {
+        for (statement, count, index) in [
+            (&histories::POLLS, 3, "poll_history_by_service"),
+            (&histories::ERRORS, 3, "dependency_errors_by_dependency"),
+            (&changes::SAID, 4, "changes_by_dependency"),
+            (&changes::STALE, 4, "changes_by_staleness"),
+            (&changes::STALE_BEFORE, 2, "changes_by_staleness"),
+            (&activity::UNSTABLE, 2, "changes_by_time"),
+        ] {
+            let plan = plan(db, statement, count).await;
+            assert!(
+                plan.iter().any(|line| line.contains(index)),
+                "{}: {plan:#?}",
+                statement.name()
+            );
+        }
+    })
+    .await;
+}
