@@ -23,4 +23,5 @@ mod process;
 mod signals;
 mod site;
 mod streams;
+mod watching;
 mod work;
