@@ -68,7 +68,6 @@ pub(super) async fn look(
     Ok(Look { fetched, steps, stepped: step != Step::None })
 }
 
-#[expect(clippy::too_many_arguments, reason = "one errand's own things, named once")]
 async fn fetch(
     queue: Queue,
     kinds: Arc<Vec<String>>,
