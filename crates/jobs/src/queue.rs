@@ -13,7 +13,8 @@ use crate::jobs::Jobs;
 use crate::measure;
 use crate::model::{Cause, Change, Claimed, Lease, Status};
 use crate::record::claim::{self, Taken};
-use crate::record::{lease, look, settle};
+use crate::record::look::Sight;
+use crate::record::{lease, look, settle, steps};
 
 /// How long a job whose hook fails in a claim is left alone.
 const HOOK_FAILED_WAIT: Duration = Duration::from_secs(30);
@@ -59,7 +60,21 @@ impl Queue {
     /// # Errors
     /// When the database fails.
     pub async fn look(&self, kinds: &[String]) -> Result<Vec<Bucket>, JobsError> {
+        Ok(self.sight(kinds).await?.buckets)
+    }
+
+    /// The same with the database's time.
+    pub(crate) async fn sight(&self, kinds: &[String]) -> Result<Sight, JobsError> {
         look::look(self.jobs.book(), kinds).await
+    }
+
+    /// The database's clock was set back: what speaks of a time to come begins to wait anew.
+    pub(crate) async fn mend_times(&self) -> Result<u64, JobsError> {
+        Ok(steps::mend(self.jobs.book(), self.ttl / 3).await?)
+    }
+
+    pub(crate) const fn ttl(&self) -> Duration {
+        self.ttl
     }
 
     /// Takes jobs that are due or whose lease has expired, under a new lease.
@@ -67,13 +82,22 @@ impl Queue {
     /// # Errors
     /// When a hook or the database fails; then nothing was taken.
     pub async fn claim(&self, plan: &ClaimPlan) -> Result<Claims, JobsError> {
+        self.claim_some(plan, false).await
+    }
+
+    /// The same; those whose lease has expired only unless it `leaves_leases`.
+    pub(crate) async fn claim_some(
+        &self,
+        plan: &ClaimPlan,
+        leaves_leases: bool,
+    ) -> Result<Claims, JobsError> {
         let handler = self.jobs.handler(&plan.kind);
         let has_hook = handler.as_ref().is_some_and(|handler| handler.hooks());
         let is_limited = handler.is_some_and(|handler| handler.concurrency().is_some());
         let taken = if has_hook || is_limited {
-            self.claim_carefully(plan).await?
+            self.claim_carefully(plan, leaves_leases).await?
         } else {
-            claim::claim(self.jobs.book(), &self.ask(plan, plan.limit)).await?
+            claim::claim(self.jobs.book(), &self.ask(plan, plan.limit, leaves_leases)).await?
         };
         Ok(sorted(taken, &self.runner))
     }
@@ -170,7 +194,11 @@ impl Queue {
     }
 
     /// In a transaction: the kind has a hook, or a limit over all runners, or both.
-    async fn claim_carefully(&self, plan: &ClaimPlan) -> Result<Vec<Taken>, JobsError> {
+    async fn claim_carefully(
+        &self,
+        plan: &ClaimPlan,
+        leaves_leases: bool,
+    ) -> Result<Vec<Taken>, JobsError> {
         let jobs = &self.jobs;
         let mut failed = None;
         let taken = jobs
@@ -181,7 +209,8 @@ impl Queue {
                 if limit == 0 {
                     return Ok(Vec::new());
                 }
-                let taken = claim::claim_in(jobs.book(), tx, &self.ask(plan, limit)).await?;
+                let taken =
+                    claim::claim_in(jobs.book(), tx, &self.ask(plan, limit, leaves_leases)).await?;
                 for change in taken.iter().map(changed) {
                     if let Err(error) = jobs.tell(tx, out, &change).await {
                         failed = Some(change.id);
@@ -202,12 +231,13 @@ impl Queue {
         }
     }
 
-    fn ask<'a>(&'a self, plan: &'a ClaimPlan, limit: u32) -> claim::Ask<'a> {
+    fn ask<'a>(&'a self, plan: &'a ClaimPlan, limit: u32, leaves_leases: bool) -> claim::Ask<'a> {
         claim::Ask {
             kind: &plan.kind,
             priority: plan.priority,
             limit,
             alone: plan.alone,
+            leaves_leases,
             runner: &self.runner,
             // Never negative, and a stranger can't guess it.
             token: i64::try_from(self.jobs.chance() >> 1).unwrap_or(i64::MAX),

@@ -18,6 +18,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) limit: u32,
     /// Takes the first one whatever it is; otherwise jobs that a runner died of are left.
     pub(crate) alone: bool,
+    /// Takes none that is processing, whatever its lease says.
+    pub(crate) leaves_leases: bool,
     pub(crate) runner: &'a str,
     pub(crate) token: i64,
     pub(crate) ttl: Duration,
@@ -44,6 +46,7 @@ macro_rules! claim {
                FROM jobs
                WHERE kind = $2 AND priority = $3 AND claim_at <= (SELECT now FROM t)
                  AND ($5 = 1 OR (started = 0 AND crashes = 0))
+                 AND ($12 = 0 OR status = 'queued')
                  AND NOT EXISTS (SELECT 1 FROM job_kinds AS p
                    WHERE p.kind = $2 AND p.paused_at IS NOT NULL)", $soft, "
                ORDER BY claim_at LIMIT $4 ", $lock, "
@@ -132,8 +135,8 @@ pub(crate) async fn postpone(book: &Book, id: Id, wait: Duration) -> Result<(), 
 }
 
 impl Ask<'_> {
-    fn values(&self, book: &Book) -> [mainstay_store::Value<'_>; 11] {
-        let values: &[_; 11] = values![
+    fn values(&self, book: &Book) -> [mainstay_store::Value<'_>; 12] {
+        let values: &[_; 12] = values![
             book.tick(),
             self.kind.as_str(),
             self.priority,
@@ -145,6 +148,7 @@ impl Ask<'_> {
             millis(self.ttl),
             CRASH_LOOP,
             EXHAUSTED,
+            self.leaves_leases,
         ];
         values.clone()
     }

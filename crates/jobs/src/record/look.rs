@@ -31,7 +31,10 @@ macro_rules! buckets {
                  AS BIGINT) AS suspect
              FROM buckets AS b ",
             $first,
-            " WHERE b.priority IS NOT NULL"
+            " WHERE b.priority IS NOT NULL
+             UNION ALL SELECT CAST(NULL AS TEXT), CAST(NULL AS BIGINT), ",
+            $now,
+            ", CAST(NULL AS BIGINT), CAST(0 AS BIGINT)"
         )
     };
 }
@@ -55,18 +58,34 @@ const LOOK: Sql = Sql::pair(
     ),
 );
 
-/// Where the jobs of `kinds` stand, the paused ones left out.
-pub(crate) async fn look(book: &Book, kinds: &[String]) -> Result<Vec<Bucket>, JobsError> {
-    let rows = book.db.fetch_all(&LOOK, values![book.tick(), kinds]).await?;
-    rows.iter().map(bucket).collect()
+/// What a look has found.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    pub(crate) buckets: Vec<Bucket>,
+    /// The database's time in milliseconds.
+    pub(crate) now: i64,
 }
 
-fn bucket(row: &Row) -> Result<Bucket, JobsError> {
-    let (now, claim_at): (i64, i64) = (row.get("now")?, row.get("claim_at")?);
+/// Where the jobs of `kinds` stand, the paused ones left out.
+pub(crate) async fn look(book: &Book, kinds: &[String]) -> Result<Sight, JobsError> {
+    let rows = book.db.fetch_all(&LOOK, values![book.tick(), kinds]).await?;
+    // One row stands for no bucket: it brings the time where there is none.
+    let mut sight = Sight { buckets: Vec::with_capacity(rows.len()), now: 0 };
+    for row in &rows {
+        sight.now = row.get("now")?;
+        if let Some(kind) = row.get::<Option<String>>("kind")? {
+            sight.buckets.push(bucket(row, &kind, sight.now)?);
+        }
+    }
+    Ok(sight)
+}
+
+fn bucket(row: &Row, kind: &str, now: i64) -> Result<Bucket, JobsError> {
+    let claim_at: i64 = row.get("claim_at")?;
     let due_for = u64::try_from(now.saturating_sub(claim_at)).ok().map(Duration::from_millis);
     let due_in = u64::try_from(claim_at.saturating_sub(now)).unwrap_or(0);
     Ok(Bucket {
-        kind: Kind::new(&row.get::<String>("kind")?)?,
+        kind: Kind::new(kind)?,
         priority: row.get("priority")?,
         due_for,
         due_in: Duration::from_millis(due_in),

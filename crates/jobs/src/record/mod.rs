@@ -14,6 +14,7 @@ pub(crate) mod list;
 pub(crate) mod look;
 pub(crate) mod schedules;
 pub(crate) mod settle;
+pub(crate) mod steps;
 pub(crate) mod summary;
 
 use std::sync::Arc;

@@ -91,9 +91,9 @@ impl Engine {
         self.has_place = false;
         self.next_look = now.plus(self.options.poll);
         let (queue, kinds) = (self.queue.clone(), Arc::clone(&self.kinds));
-        let (means, clock) = (self.means.clone(), Arc::clone(&self.clock));
+        let (means, clock, steps) = (self.means.clone(), Arc::clone(&self.clock), self.steps);
         self.errands.send(Errand::Fetch, now, async move {
-            Report::Fetched(fetch::fetch(queue, kinds, load, means, clock).await)
+            Report::Fetched(fetch::look(queue, kinds, load, means, clock, steps).await)
         });
     }
 

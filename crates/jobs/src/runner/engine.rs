@@ -17,6 +17,7 @@ use super::errands::{ERRAND_BOUND, Errands, in_time};
 use super::held::Held;
 use super::mean::Means;
 use super::run::Outcome;
+use super::steps::Steps;
 use super::stop::Stopping;
 use super::turning::Turning;
 use crate::decide;
@@ -66,6 +67,8 @@ pub(super) struct Engine {
     /// The leases are to be asked after at once: a job was cancelled.
     pub(super) is_asked: bool,
     pub(super) turning: Turning,
+    /// What was seen of the database's clock.
+    pub(super) steps: Steps,
 }
 
 impl Engine {
@@ -106,6 +109,7 @@ impl Engine {
             not_before: now,
             wait: FIRST_WAIT,
             is_asked: false,
+            steps: Steps::default(),
         }
     }
 

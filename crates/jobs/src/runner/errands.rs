@@ -7,7 +7,7 @@ use std::time::Duration;
 use mainstay_base::Moment;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
-use super::fetch::Fetched;
+use super::fetch::Look;
 use crate::error::JobsError;
 use crate::model::{Claimed, Lease};
 use crate::queue::Beat;
@@ -61,7 +61,7 @@ impl Errand {
 /// What a task has to say.
 #[derive(Debug)]
 pub(super) enum Report {
-    Fetched(Result<Fetched, JobsError>),
+    Fetched(Result<Look, JobsError>),
     Started(Result<Vec<Lease>, JobsError>),
     Flushed(Result<Beat, JobsError>),
     Ended(bool),

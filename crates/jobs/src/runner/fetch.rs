@@ -6,11 +6,13 @@ use std::time::Duration;
 use mainstay_base::{Clock, Moment};
 
 use super::mean::Means;
+use super::steps::{Step, Steps};
 use crate::decide::{self, Bucket, Load, Plan};
 use crate::error::JobsError;
 use crate::measure;
 use crate::model::Claimed;
 use crate::queue::{Claims, Queue};
+use crate::record::look::Sight;
 
 /// What came of it.
 #[derive(Debug)]
@@ -24,16 +26,58 @@ pub(super) enum Fetched {
     Nothing(Option<Duration>),
 }
 
+/// The same, with what was seen of the database's clock.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) fetched: Fetched,
+    pub(super) steps: Steps,
+    /// The clock has stepped: leases are to be renewed by it at once.
+    pub(super) stepped: bool,
+}
+
 /// Looks, and claims the first that can be had.
-pub(super) async fn fetch(
+pub(super) async fn look(
     queue: Queue,
     kinds: Arc<Vec<String>>,
     load: Load,
     means: Means,
     clock: Arc<dyn Clock>,
+    mut steps: Steps,
+) -> Result<Look, JobsError> {
+    let began = clock.moment();
+    let Sight { mut buckets, now } = queue.sight(&kinds).await?;
+    let step = steps.look(now, began, queue.ttl());
+    let leaves_leases = steps.leaves_leases(began);
+    match step {
+        Step::None => {}
+        Step::Forward => {
+            tracing::warn!(
+                "the database's clock was set on; leases are left until they are renewed"
+            );
+        }
+        Step::Back => {
+            let rows = queue.mend_times().await?;
+            tracing::warn!(rows, "the database's clock was set back; jobs that waited wait anew");
+        }
+    }
+    if leaves_leases {
+        // What seems to have crashed may well be running.
+        buckets.iter_mut().for_each(|bucket| bucket.is_suspect = false);
+    }
+    let fetched = fetch(queue, kinds, load, means, clock, buckets, leaves_leases).await?;
+    Ok(Look { fetched, steps, stepped: step != Step::None })
+}
+
+async fn fetch(
+    queue: Queue,
+    kinds: Arc<Vec<String>>,
+    load: Load,
+    means: Means,
+    clock: Arc<dyn Clock>,
+    mut buckets: Vec<Bucket>,
+    leaves_leases: bool,
 ) -> Result<Fetched, JobsError> {
     let began = clock.moment();
-    let mut buckets = queue.look(&kinds).await?;
     let is_suspect = |bucket: &Bucket| bucket.is_suspect && bucket.due_for.is_some();
     let has_suspect = load.held > 0 && buckets.iter().any(is_suspect);
     loop {
@@ -43,7 +87,7 @@ pub(super) async fn fetch(
             Plan::Full | Plan::Drain => return Ok(Fetched::Full(None)),
             Plan::Claim(plan) => {
                 let sent = clock.moment();
-                let claims = match queue.claim(&plan).await {
+                let claims = match queue.claim_some(&plan, leaves_leases).await {
                     // Its job is left alone for a while: the next one, then.
                     Err(JobsError::Hook(_)) => Claims { given_up: 1, ..Claims::default() },
                     claims => claims?,

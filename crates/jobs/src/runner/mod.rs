@@ -14,6 +14,7 @@ mod mean;
 mod overrun;
 mod reports;
 mod run;
+mod steps;
 mod stop;
 #[cfg(test)]
 mod tests;

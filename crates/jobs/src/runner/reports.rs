@@ -9,7 +9,7 @@ use tokio::task::JoinError;
 use super::ending::{Ending, FIRST_WAIT, LONGEST_WAIT};
 use super::engine::Engine;
 use super::errands::{Back, Errand, Report};
-use super::fetch::Fetched;
+use super::fetch::{Fetched, Look};
 use super::held::{Holding, Stage};
 use super::run::{Outcome, PANICKED};
 use crate::decide::{self, Verdict};
@@ -111,8 +111,15 @@ impl Engine {
         }
     }
 
-    fn take_fetched(&mut self, fetched: Result<Fetched, JobsError>) {
+    fn take_fetched(&mut self, look: Result<Look, JobsError>) {
         let now = self.clock.moment();
+        let fetched = look.map(|look| {
+            self.steps = look.steps;
+            if look.stepped {
+                self.beat_again_at(now);
+            }
+            look.fetched
+        });
         match self.noted(fetched) {
             None => self.next_look = self.not_before,
             Some(Fetched::Full(wait)) => {

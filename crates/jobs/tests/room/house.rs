@@ -104,8 +104,12 @@ impl LiveHouse {
     }
 
     pub(crate) async fn on(db: Db) -> Self {
+        Self::by(db, Arc::new(SystemClock::new())).await
+    }
+
+    pub(crate) async fn by(db: Db, clock: Arc<dyn Clock>) -> Self {
         let stop = CancellationToken::new();
-        let (events, jobs) = open(&db, Arc::new(SystemClock::new()), &stop).await;
+        let (events, jobs) = open(&db, clock, &stop).await;
         Self { db, events, jobs, stop }
     }
 

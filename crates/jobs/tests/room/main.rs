@@ -10,5 +10,6 @@ mod hooks;
 mod house;
 mod lists;
 mod runners;
+mod steps;
 mod stops;
 mod wakes;

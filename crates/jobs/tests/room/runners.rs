@@ -64,7 +64,7 @@ each_database! {
                 seeing.lock().unwrap().push(trace::current());
                 if again {
                     let next = NewJob::new(work(), json!(2));
-                    context.write(async |tx, _| jobs.enqueue(tx, next).await).await.map_err(JobsError::from)?;
+                    context.write(async |tx, _| jobs.enqueue(tx, next).await).await?;
                 }
                 Ok(())
             }
