@@ -43,8 +43,8 @@ impl House {
         let sql = Sql::same(
             "test.service",
             "INSERT INTO services (id, name, name_key, health_endpoint, format, poll_interval_ms,
-               timeout_ms, header_names, is_active, revision, created_at, updated_at)
-             VALUES ($1, $1, $1, 'http://localhost/', 'status', 5000, 1000, '[]', 1, 1, 0, 0)",
+               timeout_ms, header_names, is_active, revision, generation, created_at, updated_at)
+             VALUES ($1, $1, $1, 'http://localhost/', 'status', 5000, 1000, '[]', 1, 1, 1, 0, 0)",
         );
         for number in 1..=count {
             house.execute(&sql, values![&number.to_string()]).await;
