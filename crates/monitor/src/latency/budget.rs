@@ -14,12 +14,19 @@ impl<'a> Budget<'a> {
         Self { left: steps, stop }
     }
 
-    /// Whether one more step may be done.
+    /// Whether one more step may be begun.
+    pub(crate) fn has_any(&self) -> bool {
+        self.left > 0 && !self.stop.is_cancelled()
+    }
+
+    /// Takes one step, if there is one.
     pub(crate) fn take(&mut self) -> bool {
-        if self.left == 0 || self.stop.is_cancelled() {
-            return false;
-        }
+        self.has_any() && self.overdraw()
+    }
+
+    /// Takes one step even when there is none left, to finish what was begun. Not when it was stopped.
+    pub(crate) fn overdraw(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
-        true
+        !self.stop.is_cancelled()
     }
 }

@@ -23,7 +23,7 @@ use super::summary::Summary;
 /// How long after its span a poll may be written and still count.
 pub const GRACE: Duration = Duration::from_mins(2);
 
-/// How much is done in one portion.
+/// How much is done at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
     /// Services of one portion.
@@ -32,11 +32,13 @@ pub(crate) struct Sizes {
     pub(crate) rows: usize,
     /// A portion ends early, with a whole service, when so many packed bytes were read for it.
     pub(crate) bytes: usize,
+    /// Portions after which a run begins no further span of a layer.
+    pub(crate) steps: u32,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { services: 200, rows: 2_000, bytes: 4 << 20 }
+        Self { services: 200, rows: 2_000, bytes: 4 << 20, steps: 2_000 }
     }
 }
 
@@ -83,7 +85,9 @@ impl Layer {
         let mut made = 0_u64;
         let mut marked = self.complete_until(db).await?.unwrap_or(0);
         let mut from = marked;
-        while let Some(span) = self.next(db, from, until).await? {
+        while budget.has_any()
+            && let Some(span) = self.next(db, from, until).await?
+        {
             let Some(rows) = self.roll_up_span(db, span, sizes, budget).await? else { break };
             made = made.saturating_add(rows);
             from = span.end;
@@ -144,8 +148,8 @@ impl Layer {
         db.write(async |tx| rollups::mark(tx, span).await).await
     }
 
-    /// Rolls up what is left of a span, and tells how many rows that made. Nothing when the budget did
-    /// not reach.
+    /// Rolls up a span, and tells how many rows that made; nothing when it was stopped before the end.
+    /// A span is finished even when that takes more than the budget: half of one is no progress.
     async fn roll_up_span(
         self,
         db: &Db,
@@ -153,9 +157,8 @@ impl Layer {
         sizes: Sizes,
         budget: &mut Budget<'_>,
     ) -> Result<Option<u64>, StoreError> {
-        let mut after = rollups::reached(db, span).await?;
-        let mut made = 0_u64;
-        while budget.take() {
+        let (mut after, mut made) = (0, 0_u64);
+        while budget.overdraw() {
             let Some(last) = rollups::portion_end(db, after, sizes.services).await? else {
                 return Ok(Some(made));
             };

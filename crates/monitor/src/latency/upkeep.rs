@@ -24,9 +24,6 @@ const AT: &str = "* * * * *";
 /// Days after today that are made room for.
 const DAYS_AHEAD: i64 = 2;
 
-/// Portions that one run rolls up at most, of each layer.
-const ROLLUP_STEPS: u32 = 2_000;
-
 /// Portions that one run removes at most, of each table.
 const REMOVE_STEPS: u32 = 500;
 
@@ -94,7 +91,7 @@ impl Upkeep {
         self.open_days().await?;
         let now = self.db.now().await?;
         let roll_up = async |layer: Layer| {
-            let mut budget = Budget::new(ROLLUP_STEPS, stop);
+            let mut budget = Budget::new(self.sizes.steps, stop);
             layer.roll_up(&self.db, now, self.sizes, &mut budget).await
         };
         let five_minutes = roll_up(Layer::FiveMinutes).await?;

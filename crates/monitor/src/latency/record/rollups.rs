@@ -22,10 +22,6 @@ const COMPLETE: Sql = Sql::same(
     "monitor.complete_rollups",
     "SELECT max(start) AS start FROM latency_rollups WHERE service_no = 0 AND span = $1",
 );
-const REACHED: Sql = Sql::same(
-    "monitor.reached_rollups",
-    "SELECT max(service_no) AS service_no FROM latency_rollups WHERE span = $1 AND start = $2",
-);
 const FIRST_FROM: Sql = Sql::same(
     "monitor.first_rollup",
     "SELECT start FROM latency_rollups WHERE span = $1 AND start >= $2 AND service_no > 0
@@ -81,12 +77,6 @@ pub(crate) async fn complete_until(
 ) -> Result<Option<i64>, StoreError> {
     let start: Option<i64> = snapshot.fetch_one(&COMPLETE, values![length]).await?.get("start")?;
     Ok(start.map(|start| start.saturating_add(length)))
-}
-
-/// The last service that has its row of a span; 0 when none has.
-pub(crate) async fn reached(db: &Db, span: Span) -> Result<i64, StoreError> {
-    let row = db.fetch_one(&REACHED, values![span.length(), span.start]).await?;
-    Ok(row.get::<Option<i64>>("service_no")?.unwrap_or(0))
 }
 
 /// When the first span of `length` begins, from `from` on, that a service has a row of.

@@ -14,7 +14,7 @@ use crate::latency::{Bucket, PointsRow, Range, Retention, Upkeep, chart, insert,
 use crate::watch::ServiceNumber;
 
 /// Portions so small that a few services need several.
-pub(crate) const SMALL: Sizes = Sizes { services: 2, rows: 3, bytes: 1 };
+pub(crate) const SMALL: Sizes = Sizes { services: 2, rows: 3, bytes: 1, steps: 2_000 };
 
 /// Span, start, service and bytes of what was rolled up.
 pub(crate) type Rollup = (i64, i64, i64, Vec<u8>);

@@ -3,6 +3,7 @@
 mod charts;
 mod house;
 mod interrupted;
+mod job;
 mod partitions;
 mod plans;
 mod points;
