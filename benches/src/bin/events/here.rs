@@ -10,10 +10,15 @@ use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
 use mainstay_events::Events;
 use mainstay_http::{
-    Asset, Assets, BuildInfo, DatabaseKind, Limits, Live, Probe, Proofs, Site, Surface,
+    Asset, Assets, BuildInfo, DatabaseKind, Limits, Live, Monitor, Probe, Proofs, Site, Surface,
     SystemCheck, SystemDatabase,
 };
 use mainstay_jobs::{Jobs, JobsOptions};
+use mainstay_monitor::aliases::Aliases;
+use mainstay_monitor::engine::PollNowError;
+use mainstay_monitor::polling::{Answering, PollAnswer, ScheduleView};
+use mainstay_monitor::views::MISSING_SHOWN_FOR;
+use mainstay_monitor::{Fetch, PollFailure, Polling, Seal, ServiceNumber, Services, Views};
 use mainstay_store::Db;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -80,6 +85,7 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
             max_per_user: 1,
             max_per_token: 1,
         },
+        monitor: monitor(&events, &clock, &ids),
         jobs: Jobs::new(events, Arc::clone(&clock), ids.clone(), rng, options),
         accounts,
         ids,
@@ -95,8 +101,50 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
     })
 }
 
-/// No dashboard, and no look at its own health.
+/// A monitor that polls nobody.
+fn monitor(events: &Events, clock: &Arc<dyn Clock>, ids: &IdSource) -> Monitor {
+    let seal = Arc::new(Nothing);
+    Monitor {
+        services: Services::new(events.clone(), ids.clone(), seal, Arc::new(|| ())),
+        aliases: Aliases::new(events.clone(), ids.clone()),
+        views: Views::new(events.db().clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
+        polling: Arc::new(Nothing),
+        fetch: Arc::new(Nothing),
+    }
+}
+
+/// No dashboard, no look at its own health, and nothing to poll.
 struct Nothing;
+
+impl Seal for Nothing {
+    fn seal(&self, _: &[u8]) -> String {
+        String::new()
+    }
+
+    fn open(&self, _: &str) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+impl Polling for Nothing {
+    fn schedule(&self, _: ServiceNumber) -> Option<ScheduleView> {
+        None
+    }
+
+    fn poll_now(&self, _: ServiceNumber) -> Answering<'_, Result<PollAnswer, PollNowError>> {
+        Box::pin(std::future::ready(Err(PollNowError::Stopping)))
+    }
+}
+
+impl Fetch for Nothing {
+    fn judge<'a>(&'a self, _: &'a str) -> Answering<'a, Result<(), PollFailure>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn fetch<'a>(&'a self, _: &'a str) -> Answering<'a, Result<Vec<u8>, PollFailure>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+}
 
 impl Probe for Nothing {
     fn database(&self) -> SystemDatabase {

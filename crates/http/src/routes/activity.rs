@@ -1,7 +1,7 @@
 //! What changed lately.
 
 use axum::extract::State;
-use mainstay_monitor::views::{Activity, ActivityItem, Unstable};
+use mainstay_monitor::views::{Activity, ActivityItem, Place, Unstable};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -56,7 +56,7 @@ pub(super) async fn recent(
     State(state): State<SharedState>,
     Query(query): Query<ActivityQuery>,
 ) -> Result<Json<Page<ActivityItem>>, Error> {
-    let before = place(query.cursor.as_ref())?.map(|place| place.number());
+    let before = place(query.cursor.as_ref())?.map(Place::number);
     let ask = Activity { after: query.after, before, limit: items(query.limit) };
     Ok(Json(page(state.monitor.views.activity(ask).await?)))
 }

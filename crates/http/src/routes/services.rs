@@ -7,7 +7,9 @@ use axum::http::StatusCode;
 use mainstay_accounts::{Caller, Role, Source};
 use mainstay_base::{Id, Secret};
 use mainstay_events::Outbox;
-use mainstay_monitor::services::{Definition, Draft, Edited, HeaderPatch, Patch};
+use mainstay_monitor::services::{
+    Definition, Draft, Edited, HeaderPatch, Invalid, Patch, check_address,
+};
 use mainstay_monitor::views::list::MAX_SEARCH_CHARS;
 use mainstay_monitor::views::{ListAsk, Part, Place, Service, ServiceDetail, ServiceFilter, Sort};
 use mainstay_monitor::{FailureKind, ServiceStatus};
@@ -191,7 +193,8 @@ pub(super) async fn change(
     Json(change): Json<ServiceChange>,
 ) -> Result<Json<Service>, Error> {
     if let Some(endpoint) = &change.health_endpoint {
-        judge(&state, endpoint).await?;
+        let url = check_address(endpoint).map_err(Invalid::HealthEndpoint)?;
+        judge(&state, &url).await?;
     }
     let (services, patch) = (&state.monitor.services, Patch::from(change));
     edit(&state, &editor, source, "service.change", async |tx, out| {

@@ -5,6 +5,7 @@ use mainstay_accounts::Role;
 use mainstay_base::Id;
 use mainstay_monitor::polling::{PollAnswer, PollErrorView};
 use mainstay_monitor::services::definition::format_of;
+use mainstay_monitor::services::{AddressError, check_address};
 use mainstay_monitor::views::PollHistoryItem;
 use mainstay_monitor::{DependencyStatus, FailureKind, Format, PollFailure, Report, Reported};
 use serde::{Deserialize, Serialize};
@@ -142,17 +143,24 @@ pub(super) async fn test_schema(
 ) -> Result<Json<SchemaTrialAnswer>, Error> {
     let format = format_of(trial.format.as_deref(), trial.schema_config.as_ref())?;
     let read = match (trial.url, trial.body) {
-        (Some(url), None) => match state.monitor.fetch.fetch(&url).await {
-            Ok(body) => read(&state, &format, &body),
-            Err(failure) => Err(failure),
-        },
+        (Some(url), None) => {
+            let url = check_address(&url).map_err(|error| bad_url(&error))?;
+            let fetched = state.monitor.fetch.fetch(&url).await;
+            fetched.and_then(|body| read(&state, &format, &body))
+        }
         (None, Some(body)) => read(&state, &format, body.as_bytes()),
         _ => {
             let detail = "Give either `url`, which is asked, or `body`, a sample of an answer.";
             return Err(Error::new(Code::InvalidBody, detail).with("field", "url"));
         }
     };
-    Ok(Json(read.map_or_else(SchemaTrialAnswer::failed, SchemaTrialAnswer::read)))
+    Ok(Json(
+        read.map_or_else(|failure| SchemaTrialAnswer::failed(&failure), SchemaTrialAnswer::read),
+    ))
+}
+
+fn bad_url(error: &AddressError) -> Error {
+    Error::new(Code::InvalidHealthEndpoint, format!("`url` is {error}.")).with("field", "url")
 }
 
 fn read(state: &SharedState, format: &Format, body: &[u8]) -> Result<Report, PollFailure> {
@@ -170,8 +178,8 @@ impl SchemaTrialAnswer {
         }
     }
 
-    fn failed(failure: PollFailure) -> Self {
-        let error = Some(PollErrorView::from(&failure));
+    fn failed(failure: &PollFailure) -> Self {
+        let error = Some(PollErrorView::from(failure));
         Self { success: false, dependencies: Vec::new(), warnings: Vec::new(), error }
     }
 }

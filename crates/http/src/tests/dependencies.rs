@@ -100,7 +100,7 @@ async fn latencies_errors_and_the_timeline_of_a_dependency_are_shown() {
     for (target, status, code) in [
         (format!("{id}/timeline?range=2h"), 400, "invalid_query"),
         (format!("{id}/latency?range="), 400, "invalid_query"),
-        (format!("{NOBODY}"), 404, "not_found"),
+        (NOBODY.to_owned(), 404, "not_found"),
         (format!("{NOBODY}/latency"), 404, "not_found"),
         (format!("{NOBODY}/errors"), 404, "not_found"),
         (format!("{NOBODY}/timeline"), 404, "not_found"),

@@ -57,6 +57,8 @@ async fn what_can_not_be_tried_is_refused() {
         (json!({"body": "[]", "format": "schema"}), "invalid_schema_config"),
         (json!({"body": "[]", "schema_config": {}}), "invalid_schema_config"),
         (json!({"body": []}), "invalid_body"),
+        (json!({"url": "file:///etc/passwd"}), "invalid_health_endpoint"),
+        (json!({"url": "http://a:b@c.example/"}), "invalid_health_endpoint"),
     ] {
         let (status, refused) = tried(body.clone()).await;
         assert_eq!((status, &refused["code"]), (400, &json!(code)), "{body}");

@@ -16,10 +16,10 @@ pub struct CanonicalName(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// `alias`
-    #[error("alias is {0}")]
+    #[error("`alias` is {0}")]
     Alias(TextError),
     /// `canonical_name`
-    #[error("canonical_name is {0}")]
+    #[error("`canonical_name` is {0}")]
     Canonical(TextError),
 }
 

@@ -40,6 +40,14 @@ pub(crate) struct Address {
     pub(crate) host: HostKey,
 }
 
+/// Checks an address and gives it in its one spelling.
+///
+/// # Errors
+/// [`AddressError`] says what is wrong with it.
+pub fn check_address(raw: &str) -> Result<String, AddressError> {
+    Address::parse(raw).map(|address| address.url)
+}
+
 impl Address {
     pub(crate) fn parse(raw: &str) -> Result<Self, AddressError> {
         if raw.len() > MAX_ADDRESS_BYTES {

@@ -56,13 +56,13 @@ pub struct Definition {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
     /// `name`
-    #[error("name is {0}")]
+    #[error("`name` is {0}")]
     Name(LineError),
     /// `team`
-    #[error("team is {0}")]
+    #[error("`team` is {0}")]
     Team(LineError),
     /// `health_endpoint`
-    #[error("health_endpoint is {0}")]
+    #[error("`health_endpoint` is {0}")]
     HealthEndpoint(AddressError),
     /// `format`
     #[error(transparent)]
@@ -72,7 +72,7 @@ pub enum Invalid {
     SchemaConfig(FormatError),
     /// `poll_interval_ms`
     #[error(
-        "poll_interval_ms is {given}; give from {} to {}",
+        "`poll_interval_ms` is {given}; give from {} to {}",
         SHORTEST_INTERVAL.as_millis(), LONGEST_INTERVAL.as_millis()
     )]
     PollInterval {
@@ -81,7 +81,7 @@ pub enum Invalid {
     },
     /// `timeout_ms`
     #[error(
-        "timeout_ms is {given}; give from {} to {}",
+        "`timeout_ms` is {given}; give from {} to {}",
         SHORTEST_TIMEOUT.as_millis(), LONGEST_TIMEOUT.as_millis()
     )]
     Timeout {
@@ -89,7 +89,7 @@ pub enum Invalid {
         given: i64,
     },
     /// `headers`
-    #[error("headers are {0}")]
+    #[error("`headers` are {0}")]
     Headers(HeaderError),
 }
 
@@ -192,11 +192,11 @@ mod tests {
         };
         let long = |draft: &mut Draft| draft.name = "ä".repeat(101);
         for (told, says) in [
-            (with(|draft| draft.name = " ".to_owned()), "name is empty"),
-            (with(|draft| draft.name = "a\nb".to_owned()), "name is not one line"),
-            (with(long), "name is longer than 100 characters"),
-            (with(|draft| draft.team = Some(String::new())), "team is empty"),
-            (with(|draft| draft.health_endpoint = "x".to_owned()), "health_endpoint is no URL"),
+            (with(|draft| draft.name = " ".to_owned()), "`name` is empty"),
+            (with(|draft| draft.name = "a\nb".to_owned()), "`name` is not one line"),
+            (with(long), "`name` is longer than 100 characters"),
+            (with(|draft| draft.team = Some(String::new())), "`team` is empty"),
+            (with(|draft| draft.health_endpoint = "x".to_owned()), "`health_endpoint` is no URL"),
             (with(|draft| draft.format = Some("xml".to_owned())), "there is no format \"xml\""),
             (with(|draft| draft.format = Some("schema".to_owned())), "needs schema_config"),
             (with(|draft| draft.schema_config = Some(json!({}))), "takes no schema_config"),
@@ -205,9 +205,12 @@ mod tests {
                 "is 4999; give from 5000 to 3600000",
             ),
             (with(|draft| draft.poll_interval_ms = Some(3_600_001)), "give from 5000 to 3600000"),
-            (with(|draft| draft.poll_interval_ms = Some(-1)), "poll_interval_ms is -1"),
-            (with(|draft| draft.timeout_ms = Some(99)), "timeout_ms is 99; give from 100 to 30000"),
-            (with(|draft| draft.timeout_ms = Some(30_001)), "timeout_ms is 30001"),
+            (with(|draft| draft.poll_interval_ms = Some(-1)), "`poll_interval_ms` is -1"),
+            (
+                with(|draft| draft.timeout_ms = Some(99)),
+                "`timeout_ms` is 99; give from 100 to 30000",
+            ),
+            (with(|draft| draft.timeout_ms = Some(30_001)), "`timeout_ms` is 30001"),
         ] {
             assert!(told.contains(says), "{told}");
         }

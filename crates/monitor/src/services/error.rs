@@ -29,11 +29,3 @@ pub enum ServicesError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
-
-impl ServicesError {
-    /// Whether the same may succeed a little later.
-    #[must_use]
-    pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Store(error) if error.is_transient())
-    }
-}

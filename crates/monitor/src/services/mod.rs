@@ -18,7 +18,7 @@ pub(crate) mod tell;
 mod watches;
 
 pub(crate) use address::Address;
-pub use address::{AddressError, MAX_ADDRESS_BYTES};
+pub use address::{AddressError, MAX_ADDRESS_BYTES, check_address};
 pub use definition::{Definition, Draft, Invalid};
 pub use error::ServicesError;
 pub use handle::{Edited, MAX_SERVICES, Services};
