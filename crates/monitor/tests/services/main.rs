@@ -4,5 +4,6 @@
 mod edits;
 mod house;
 mod names;
+mod recorded;
 mod shows;
 mod watches;
