@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 /// The largest answer that is read.
-const MAX_ANSWER: u64 = 64 * 1024;
+const MAX_ANSWER: u64 = 1024 * 1024;
 
 /// Sends `request`, which asks to close the connection, and gives all that comes back.
 ///

@@ -1,10 +1,11 @@
 //! What the benches share: [`figure`](mod@figure)s to print, [`cpu`] time, a [`process`] to watch, a [`cluster`] of
-//! PostgreSQL, [`load`] to
-//! put on it, an [`exchange`](mod@exchange) of one request.
+//! PostgreSQL, [`load`] to put on it, an [`exchange`](mod@exchange) of one request, and as many open
+//! [`descriptors`] as there can be.
 #![expect(clippy::disallowed_methods, reason = "a bench measures the real clock")]
 
 pub mod cluster;
 pub mod cpu;
+pub mod descriptors;
 pub mod exchange;
 pub mod figure;
 pub mod load;

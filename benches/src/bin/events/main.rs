@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use mainstay_base::{Secret, SystemClock};
 use mainstay_benches::cluster::Cluster;
+use mainstay_benches::descriptors;
 use mainstay_benches::figure::{self, median, print};
 use mainstay_benches::process::Server;
 use mainstay_store::options::DEFAULT_CONNECTIONS;
@@ -37,7 +38,7 @@ const BYTES: usize = 200;
 const MEGABYTE: f64 = 1_000_000.0;
 
 fn main() -> anyhow::Result<()> {
-    followers::raise_limit_of_descriptors()?;
+    descriptors::raise_limit()?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let cluster = Cluster::start()?;

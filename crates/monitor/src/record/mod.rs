@@ -13,7 +13,9 @@ use serde::Serialize;
 
 /// A statement over rows that travel as JSON in `$1`: between the two texts stand their columns.
 ///
-/// On SQLite a column is `value ->> 'name'`; on PostgreSQL the record set gives it its type.
+/// On SQLite a column is `value ->> 'name'`; on PostgreSQL the record set gives it its type. By
+/// `jsonb_each`, for which a row is parsed once: `json_each` writes it out as text again and parses it
+/// for each column.
 macro_rules! over_rows {
     ($name:literal, $before:literal, [$($column:ident $type:ident),+ $(,)?], $after:literal) => {
         mainstay_store::Sql::pair(
@@ -21,7 +23,7 @@ macro_rules! over_rows {
             concat!(
                 $before, " (SELECT ",
                 over_rows!(@sqlite $($column),+),
-                " FROM json_each($1)) AS v ", $after
+                " FROM jsonb_each($1)) AS v ", $after
             ),
             concat!(
                 $before, " json_to_recordset($1::json) AS v (",

@@ -60,8 +60,8 @@ impl Memory {
             .write(async |tx, out| Writing::new(known, results, ids).run(tx, out, circuits).await)
             .await?;
         let Writing { mut known, outcomes, accepted, .. } = written;
+        measure_rows(&accepted);
         for (index, ruling) in accepted {
-            measure_rows(&ruling);
             let number = results.get(index).map(|result| result.watch.number);
             if let Some(known) = number.and_then(|number| known.get_mut(&number)) {
                 ruling.apply(known);
@@ -254,10 +254,16 @@ fn points_of(ruled: &Ruled<'_>) -> Option<latency::PointsRow> {
     })
 }
 
-fn measure_rows(ruling: &Ruling) {
-    measure::rows("state", 1);
-    measure::rows("dependency", ruling.touched.len().saturating_add(ruling.vanished.len()));
-    measure::rows("error", ruling.touched.iter().filter(|one| one.noted.is_some()).count());
-    measure::rows("poll", usize::from(ruling.is_turn));
-    measure::rows("latency", usize::from(!ruling.points.is_empty()));
+/// Added up for the whole batch, so that each metric is looked up once.
+fn measure_rows(accepted: &[(usize, Ruling)]) {
+    let sum = |count: fn(&Ruling) -> usize| accepted.iter().map(|(_, ruling)| count(ruling)).sum();
+    measure::rows("state", accepted.len());
+    measure::rows("dependency", sum(|one| one.touched.len().saturating_add(one.vanished.len())));
+    measure::rows("error", sum(noted));
+    measure::rows("poll", sum(|one| usize::from(one.is_turn)));
+    measure::rows("latency", sum(|one| usize::from(!one.points.is_empty())));
+}
+
+fn noted(ruling: &Ruling) -> usize {
+    ruling.touched.iter().filter(|one| one.noted.is_some()).count()
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::sink::Recorded;
+
 /// The buckets of this room's histograms.
 pub const METRIC_BUCKETS: &[(&str, &[f64])] = &[
     ("mainstay_recorder_batch_size", &[1.0, 4.0, 16.0, 64.0, 128.0, 256.0, 512.0]),
@@ -40,8 +42,20 @@ pub(super) fn batch(results: usize, took: Duration) {
     metrics::histogram!("mainstay_recorder_batch_seconds").record(took.as_secs_f64());
 }
 
-pub(super) fn result(outcome: &'static str) {
-    metrics::counter!("mainstay_recorder_results_total", "outcome" => outcome).increment(1);
+/// What became of the results of a batch.
+pub(super) fn results(outcomes: &[Recorded]) {
+    let count = |is: fn(&Recorded) -> bool| outcomes.iter().filter(|one| is(one)).count();
+    for (outcome, count) in [
+        ("written", count(|one| matches!(one, Recorded::Written(_)))),
+        ("stale", count(|one| *one == Recorded::Stale)),
+        ("refused", count(|one| *one == Recorded::Refused)),
+    ] {
+        if count > 0 {
+            let count = u64::try_from(count).unwrap_or(u64::MAX);
+            metrics::counter!("mainstay_recorder_results_total", "outcome" => outcome)
+                .increment(count);
+        }
+    }
 }
 
 pub(super) fn retry() {

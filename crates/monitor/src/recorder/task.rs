@@ -136,12 +136,8 @@ impl Task {
     }
 
     fn deliver(&mut self, results: Vec<PollResult>, outcomes: Vec<Recorded>) {
+        measure::results(&outcomes);
         for (result, outcome) in results.into_iter().zip(outcomes) {
-            measure::result(match outcome {
-                Recorded::Written(_) => "written",
-                Recorded::Stale => "stale",
-                Recorded::Refused => "refused",
-            });
             if outcome == Recorded::Stale {
                 self.memory.forget(result.watch.number);
             }

@@ -23,7 +23,7 @@ const INSERT: Sql = Sql::pair(
     "INSERT INTO latency_points (bucket, service_no, at, points)
      SELECT (value ->> 1) / 86400000, value ->> 0, value ->> 1,
        substr($2, value ->> 2, value ->> 3)
-     FROM json_each($1) WHERE true ON CONFLICT DO NOTHING",
+     FROM jsonb_each($1) WHERE true ON CONFLICT DO NOTHING",
     "INSERT INTO latency_points (bucket, service_no, at, points)
      SELECT n.at / 86400000, n.service_no, n.at,
        substring($1 FROM n.start::integer FOR n.length::integer)

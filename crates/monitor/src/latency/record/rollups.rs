@@ -55,7 +55,7 @@ const INSERT: Sql = Sql::pair(
     "monitor.insert_rollups",
     "INSERT INTO latency_rollups (span, start, service_no, summaries)
      SELECT $3, value ->> 1, value ->> 0, substr($2, value ->> 2, value ->> 3)
-     FROM json_each($1) WHERE true ON CONFLICT DO NOTHING",
+     FROM jsonb_each($1) WHERE true ON CONFLICT DO NOTHING",
     "INSERT INTO latency_rollups (span, start, service_no, summaries)
      SELECT $6, n.at, n.service_no, substring($1 FROM n.start::integer FOR n.length::integer)
      FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])

@@ -1,0 +1,67 @@
+//! Five thousand services every five seconds: all of them on time, none told to be down that is not,
+//! while somebody looks at the list.
+
+use std::time::{Duration, Instant};
+
+use mainstay_benches::figure::print;
+use mainstay_benches::process::Server;
+use mainstay_monitor::policy::GRID;
+
+use crate::readings::Readings;
+use crate::upstream::{DEPENDENCIES, Upstream};
+use crate::{INTERVAL, MEGABYTE, api, instance, world};
+
+const SERVICES: u32 = 5_000;
+/// How long they are watched, unless `POLL_SECONDS` says otherwise.
+const SECONDS: u64 = 40;
+/// Two rounds, in which connections are made and dependencies are new.
+const WARM_UP: Duration = Duration::from_secs(10);
+/// A look at the metrics may fall just before or after a group of polls, at the beginning and the end.
+const EDGES: u32 = 2;
+const LATENESS: &str = "mainstay_poll_lateness_seconds";
+
+pub(crate) async fn measure(upstream: &Upstream) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let target = world::sqlite(folder.path())?;
+    world::build(target.clone(), SERVICES, upstream.port).await?;
+    instance::create_admin(folder.path())?;
+    let server = instance::serve(folder.path(), None)?;
+    tokio::time::sleep(WARM_UP).await;
+    drop(server);
+    let before = world::size(&target).await?;
+    let server = instance::serve(folder.path(), None)?;
+    tokio::time::sleep(WARM_UP).await;
+    watch(&server).await?;
+    print("poll.rss_mb", server.most_resident_bytes()? / MEGABYTE, "MB")?;
+    drop(server);
+    let after = world::size(&target).await?;
+    let points = (after.0 - before.0) * f64::from(DEPENDENCIES);
+    print("poll.bytes_per_point", (after.1 - before.1) / points, "bytes")?;
+    Ok(())
+}
+
+async fn watch(server: &Server) -> anyhow::Result<()> {
+    let (first, cpu, began) = (Readings::of(&server.address).await?, server.cpu()?, Instant::now());
+    let until = began + seconds()?;
+    api::measure(&server.address, until).await?;
+    tokio::time::sleep_until(until.into()).await;
+    let passed = began.elapsed();
+    let (last, cpu) = (Readings::of(&server.address).await?, server.cpu()?.saturating_sub(cpu));
+    let grown = |name: &str, label: &str| last.sum(name, label) - first.sum(name, label);
+    last.expect(&format!("{LATENESS}_bucket"))?;
+    let begun = grown(&format!("{LATENESS}_count"), "");
+    let on_time = grown(&format!("{LATENESS}_bucket"), "le=\"1\"");
+    // A poll that was left out is as bad as one that was late.
+    let rounds = passed.saturating_sub(GRID * EDGES).as_secs_f64() / INTERVAL.as_secs_f64();
+    let expected = begun.max(rounds * f64::from(SERVICES));
+    print("poll.on_time_pct", on_time * 100.0 / expected, "%")?;
+    print("poll.polls_per_s", begun / passed.as_secs_f64(), "polls/s")?;
+    print("poll.false_timeouts", last.failures(), "polls")?;
+    print("poll.cpu_ms_5000", cpu.as_secs_f64() * 1_000.0 / begun, "ms")?;
+    Ok(())
+}
+
+fn seconds() -> anyhow::Result<Duration> {
+    let given = std::env::var("POLL_SECONDS").ok().map(|text| text.parse()).transpose()?;
+    Ok(Duration::from_secs(given.unwrap_or(SECONDS)))
+}
