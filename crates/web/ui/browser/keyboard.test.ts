@@ -23,7 +23,7 @@ it('walks the whole dashboard without a mouse', async () => {
   await press('Enter');
   expect(await focused()).toBe('main');
 
-  await press('g', 's');
+  await press('g', 'y');
   await here.page.waitForURL('**/system');
   expect(await here.page.locator('h1').innerText()).toBe('System');
   await here.page.waitForSelector('[data-row="runtime"]');

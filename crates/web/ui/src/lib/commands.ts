@@ -3,6 +3,7 @@ import type { Command } from './keys';
 /** What the palette can do beside what has a key. */
 export type Action =
   | Command
+  | 'add-service'
   | 'go-invites'
   | 'go-requests'
   | 'go-audit'
@@ -13,24 +14,28 @@ export type Action =
 
 export interface Choice {
   /** What belongs together stands together while nothing is typed. */
-  readonly group: 'page' | 'admin' | 'action' | 'look' | 'link';
+  readonly group: 'page' | 'editor' | 'admin' | 'action' | 'look' | 'link';
   readonly title: string;
   readonly words: string;
   readonly does: Action | { readonly open: string };
 }
 
-/** What a person can choose: what is for admins is shown to them alone. */
-export function choicesFor(admin: boolean): readonly Choice[] {
-  return admin ? CHOICES : CHOICES.filter((choice) => choice.group !== 'admin');
+/** What a person can choose: what is for editors or admins is shown to them alone. */
+export function choicesFor(may: { readonly edit: boolean; readonly admin: boolean }): Choice[] {
+  return CHOICES.filter(
+    ({ group }) => (group !== 'admin' || may.admin) && (group !== 'editor' || may.edit),
+  );
 }
 
 /** The palette's whole content, in the order in which an empty search shows it. */
 const CHOICES: readonly Choice[] = [
   ...group('page', [
     ['Go to Now', 'home start root causes', 'go-now'],
+    ['Go to Services', 'watched health list down degraded', 'go-services'],
     ['Go to System', 'health checks version database', 'go-system'],
     ['Go to Account', 'me profile sessions api tokens password', 'go-account'],
   ]),
+  ...group('editor', [['Add a service', 'new watch create endpoint', 'add-service']]),
   ...group('admin', [
     ['Go to Users', 'admin people roles disable', 'go-admin'],
     ['Go to Invites', 'admin links people add', 'go-invites'],

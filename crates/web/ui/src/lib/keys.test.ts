@@ -33,7 +33,7 @@ describe('keys', () => {
     const { command: first, awaiting } = press(null, key('g'));
     expect(first).toBeNull();
     expect(press(awaiting, key('s', { now: 500 }))).toEqual({
-      command: 'go-system',
+      command: 'go-services',
       awaiting: null,
     });
   });

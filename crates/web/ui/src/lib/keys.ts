@@ -8,6 +8,7 @@ export type Command =
   | 'open'
   | 'close'
   | 'go-now'
+  | 'go-services'
   | 'go-system'
   | 'go-account'
   | 'go-admin'
@@ -28,7 +29,8 @@ export interface Binding {
 export const BINDINGS: readonly Binding[] = [
   { command: 'palette', keys: ['Mod+K'], says: 'Find a page or an action' },
   { command: 'go-now', keys: ['g', 'n'], says: 'Go to Now' },
-  { command: 'go-system', keys: ['g', 's'], says: 'Go to System' },
+  { command: 'go-services', keys: ['g', 's'], says: 'Go to Services' },
+  { command: 'go-system', keys: ['g', 'y'], says: 'Go to System' },
   { command: 'go-account', keys: ['g', 'a'], says: 'Go to Account' },
   { command: 'go-admin', keys: ['g', 'u'], says: 'Go to Users', admin: true },
   { command: 'go-jobs', keys: ['g', 'j'], says: 'Go to Jobs', admin: true },
@@ -36,7 +38,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: 'previous', keys: ['['], says: 'Previous row' },
   { command: 'next', keys: [']'], says: 'Next row' },
   { command: 'open', keys: ['Enter'], says: 'Open the row beside the list' },
-  { command: 'create', keys: ['c'], says: 'Create an invite or a token' },
+  { command: 'create', keys: ['c'], says: 'Create a service, an invite or a token' },
   { command: 'close', keys: ['Esc'], says: 'Close what is open' },
   { command: 'theme', keys: ['t'], says: 'Switch the theme' },
   { command: 'density', keys: ['d'], says: 'Switch the density' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, format, isAdmin, isPublic, parse, PATHS, VALUE_LIMIT, type Place } from './route';
+import { at, format, isAdmin, isPublic, isServices, parse, PATHS, VALUE_LIMIT, type Place } from './route';
 
 describe('route', () => {
   it.each([
@@ -10,6 +10,14 @@ describe('route', () => {
     ['/System', 'missing'],
     ['/nowhere', 'missing'],
     ['/system/deeper', 'missing'],
+    ['/services', 'services'],
+    ['/services/new', 'service-new'],
+    ['/services/0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d', 'service'],
+    ['/services/0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d/', 'service'],
+    ['/services/0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d/edit', 'service-edit'],
+    ['/services/0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d/other', 'missing'],
+    ['/services/:id', 'missing'],
+    ['/services/../etc', 'missing'],
     ['/account', 'account'],
     ['/admin', 'users'],
     ['/admin/users', 'users'],
@@ -34,6 +42,9 @@ describe('route', () => {
       { ...at('system'), row: 'database' },
       { ...at('system'), filter: 'data', row: 'data base', inspector: true },
       { ...at('requests', { status: 'new' }), filter: 'ana', row: '7', inspector: true },
+      { ...at('services', { status: 'down', team: 'Shop & Co', sort: '-name' }), filter: 'pay' },
+      { ...at('service', { id: '0193a7c1-8f0e', range: '7d' }), row: '01', inspector: true },
+      at('service-edit', { id: '0193a7c1-8f0e' }),
       at('jobs', { status: 'failed', kind: 'mail.send' }),
       at('audit', { action: 'user.update', actor: 'ana+1@example.com', target: 'a b' }),
     ];
@@ -66,6 +77,7 @@ describe('route', () => {
     const all = Object.keys(PATHS) as Place[];
     expect(all.filter(isPublic)).toEqual(['login', 'setup', 'invite', 'request-access']);
     expect(all.filter(isAdmin)).toEqual(['users', 'invites', 'requests', 'jobs', 'audit']);
+    expect(all.filter(isServices)).toEqual(['services', 'service-new', 'service', 'service-edit']);
     expect(isPublic('missing')).toBe(false);
   });
 

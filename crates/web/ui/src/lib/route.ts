@@ -13,13 +13,28 @@ export interface Route {
 
 export type PublicPage = 'login' | 'setup' | 'invite' | 'request-access';
 export type AdminPage = 'users' | 'invites' | 'requests' | 'jobs' | 'audit';
-export type Page = 'now' | 'system' | 'account' | AdminPage | PublicPage | 'missing';
+export type ServicePage = 'services' | 'service-new' | 'service' | 'service-edit';
+export type Page = 'now' | 'system' | 'account' | ServicePage | AdminPage | PublicPage | 'missing';
 export type Place = Exclude<Page, 'missing'>;
 export type Where = Readonly<Partial<Record<Parameter, string>>>;
-type Parameter = 'status' | 'kind' | 'action' | 'actor' | 'target';
+/** `id` stands in the path, the others in the query. */
+type Parameter =
+  | 'id'
+  | 'status'
+  | 'team'
+  | 'sort'
+  | 'range'
+  | 'kind'
+  | 'action'
+  | 'actor'
+  | 'target';
 
 export const PATHS: Record<Place, string> = {
   now: '/',
+  services: '/services',
+  'service-new': '/services/new',
+  service: '/services/:id',
+  'service-edit': '/services/:id/edit',
   system: '/system',
   account: '/account',
   users: '/admin/users',
@@ -35,6 +50,10 @@ export const PATHS: Record<Place, string> = {
 
 export const TITLES: Record<Page, string> = {
   now: 'Now',
+  services: 'Services',
+  'service-new': 'Add a service',
+  service: 'Service',
+  'service-edit': 'Edit the service',
   system: 'System',
   account: 'Account',
   users: 'Users',
@@ -50,10 +69,13 @@ export const TITLES: Record<Page, string> = {
 };
 
 export const ADMIN_PAGES: readonly AdminPage[] = ['users', 'invites', 'requests', 'jobs', 'audit'];
+const SERVICE_PAGES: readonly ServicePage[] = ['services', 'service-new', 'service', 'service-edit'];
 const PUBLIC_PAGES: readonly PublicPage[] = ['login', 'setup', 'invite', 'request-access'];
 
 /** What each page may ask the server for. */
 const PARAMETERS: Partial<Record<Page, readonly Parameter[]>> = {
+  services: ['status', 'team', 'sort'],
+  service: ['range'],
   requests: ['status'],
   jobs: ['status', 'kind'],
   audit: ['action', 'actor', 'target'],
@@ -65,7 +87,7 @@ export const VALUE_LIMIT = 254;
 export function parse(pathname: string, search: string): Route {
   const query = new URLSearchParams(search);
   const value = (name: string) => (query.get(name) ?? '').slice(0, VALUE_LIMIT);
-  const page = pageOf(pathname);
+  const { page, id } = placeOf(pathname);
   const row = value('row') || null;
   const asked = (PARAMETERS[page] ?? []).map((name) => [name, value(name)] as const);
   return {
@@ -73,7 +95,7 @@ export function parse(pathname: string, search: string): Route {
     filter: value('filter'),
     row,
     inspector: row !== null && query.has('inspector'),
-    where: Object.fromEntries(asked.filter(([, text]) => text !== '')),
+    where: Object.fromEntries([...id, ...asked].filter(([, text]) => text !== '')),
   };
 }
 
@@ -89,7 +111,8 @@ export function format(route: Route): string | null {
   if (route.row !== null) query.set('row', route.row);
   if (route.row !== null && route.inspector) query.set('inspector', 'open');
   const text = query.toString();
-  return PATHS[route.page] + (text === '' ? '' : `?${text}`);
+  const path = PATHS[route.page].replace(':id', encodeURIComponent(route.where.id ?? ''));
+  return path + (text === '' ? '' : `?${text}`);
 }
 
 export function at(page: Page, where: Where = {}): Route {
@@ -105,9 +128,22 @@ export function isAdmin(page: Page): page is AdminPage {
   return ADMIN_PAGES.some((known) => known === page);
 }
 
-function pageOf(pathname: string): Page {
+export function isServices(page: Page): page is ServicePage {
+  return SERVICE_PAGES.some((known) => known === page);
+}
+
+/** An id as the server makes them; anything else in its place is no address of ours. */
+const ID = /^[\da-f-]{1,64}$/i;
+
+/** The page of a path, and the id that stands in it. */
+function placeOf(pathname: string): { page: Page; id: readonly (readonly ['id', string])[] } {
   const path = pathname.replace(/\/+$/, '') || '/';
-  if (path === '/admin') return 'users';
+  if (path === '/admin') return { page: 'users', id: [] };
   const places = Object.keys(PATHS) as Place[];
-  return places.find((place) => PATHS[place] === path) ?? 'missing';
+  const exact = places.find((place) => PATHS[place] === path && !path.includes(':'));
+  if (exact !== undefined) return { page: exact, id: [] };
+  const [, first, id = '', ...rest] = path.split('/');
+  const pattern = ['', first, ':id', ...rest].join('/');
+  const page = ID.test(id) ? places.find((place) => PATHS[place] === pattern) : undefined;
+  return page === undefined ? { page: 'missing', id: [] } : { page, id: [['id', id]] };
 }

@@ -23,7 +23,9 @@ const ACTIONS: Record<Action, () => void> = {
     filter?.select();
   },
   create: () => {
-    document.querySelector<HTMLElement>('[data-create] input')?.focus();
+    const create = document.querySelector<HTMLElement>('[data-create]');
+    if (create instanceof HTMLAnchorElement) create.click();
+    else create?.querySelector('input')?.focus();
   },
   next: () => {
     walk(1);
@@ -37,6 +39,12 @@ const ACTIONS: Record<Action, () => void> = {
   close: closeInnermost,
   'go-now': () => {
     router.go('now');
+  },
+  'go-services': () => {
+    router.go('services');
+  },
+  'add-service': () => {
+    router.go('service-new');
   },
   'go-system': () => {
     router.go('system');

@@ -1,23 +1,54 @@
 import { at, format, parse, type Place, type Route, type Where } from '../lib/route';
 
+/** Takes how to leave the page, and says whether it may be left at once. */
+export type Guard = (leave: () => void) => boolean;
+
 /** The address bar as state: reading it is reactive, and every change of it is an address. */
 class Router {
   route = $state.raw<Route>(parse(location.pathname, location.search));
 
+  #guard: Guard | null = null;
+
   constructor() {
     addEventListener('popstate', () => {
-      this.route = parse(location.pathname, location.search);
+      this.#back(parse(location.pathname, location.search));
     });
   }
 
-  go(page: Place, where: Where = {}): void {
-    this.#set(at(page, where), true);
+  go(page: Place, where: Where = {}, filter = ''): void {
+    this.#leave({ ...at(page, where), filter });
+  }
+
+  /** Asks before the page is left, until the returned function is called. */
+  guard(guard: Guard): () => void {
+    this.#guard = guard;
+    return () => {
+      if (this.#guard === guard) this.#guard = null;
+    };
   }
 
   /** A change within the page. Opening something is a step that Back undoes; the rest is not. */
   change(change: Partial<Omit<Route, 'page'>>): void {
     const next = { ...this.route, ...change };
     this.#set(next, next.inspector && !this.route.inspector);
+  }
+
+  #leave(next: Route): void {
+    const leave = () => {
+      this.#set(next, true);
+    };
+    if (this.#guard === null || this.#guard(leave)) leave();
+  }
+
+  /** The browser has moved already, so a page that is not to be left yet takes its address back. */
+  #back(next: Route): void {
+    const address = format(this.route);
+    if (this.#guard === null || next.page === this.route.page || address === null) {
+      this.route = next;
+      return;
+    }
+    history.pushState(null, '', address);
+    this.#leave(next);
   }
 
   #set(route: Route, push: boolean): void {
@@ -35,12 +66,12 @@ class Router {
 export const router = new Router();
 
 /** Follows a plain click on a link to a page; a click with a modifier stays the browser's. */
-export function follow(page: Place, where: Where = {}): (event: MouseEvent) => void {
+export function follow(page: Place, where: Where = {}, filter = ''): (event: MouseEvent) => void {
   return (event) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) {
       return;
     }
     event.preventDefault();
-    router.go(page, where);
+    router.go(page, where, filter);
   };
 }

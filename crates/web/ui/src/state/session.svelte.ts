@@ -14,6 +14,8 @@ class Session {
   me = $state.raw<Me | null>(null);
   failure = $state.raw<Failure | null>(null);
   readonly admin = $derived(this.me?.user.role === 'admin');
+  /** May change what is watched. */
+  readonly editor = $derived(this.admin || this.me?.user.role === 'editor');
   #reading = false;
   #signingOut = false;
   #leaving = false;

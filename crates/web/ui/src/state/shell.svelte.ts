@@ -13,6 +13,8 @@ class Shell {
   overlay = $state<Overlay | null>(null);
   rows = $state.raw<readonly string[]>([]);
   panel = $state.raw<Panel | null>(null);
+  /** What the page is about, where its own title says too little. */
+  subject = $state<string | null>(null);
 
   toggle(overlay: Overlay): void {
     if (this.overlay === overlay) this.close();
@@ -29,6 +31,12 @@ class Shell {
   list(rows: readonly string[]): () => void {
     this.rows = rows;
     return () => (this.rows = []);
+  }
+
+  /** What the page is about, until the returned function is called. */
+  about(subject: string | null): () => void {
+    this.subject = subject;
+    return () => (this.subject = null);
   }
 
   /** What the inspector holds, until the returned function is called. */

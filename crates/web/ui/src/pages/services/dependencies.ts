@@ -1,0 +1,43 @@
+import { RANGES, type Dependency, type DependencyError, type Range } from '../../lib/api/dependencies';
+import type { ServiceDetail } from '../../lib/api/services';
+
+/** What happens now matters most to who looks first. */
+export const DEFAULT_RANGE: Range = '1h';
+
+/** The range of an address; what it does not know is the usual one. */
+export function rangeOf(word: string | undefined): Range {
+  return RANGES.find((range) => range === word) ?? DEFAULT_RANGE;
+}
+
+const WORST = ['down', 'degraded', 'unknown', 'healthy', 'skipped'];
+
+/** The worst first, of equals as the server has them: by name. */
+export function byWorst(dependencies: readonly Dependency[]): Dependency[] {
+  return [...dependencies].sort(
+    (one, other) => WORST.indexOf(one.status) - WORST.indexOf(other.status),
+  );
+}
+
+/** What a dependency has to say in one line: what is wrong, or else what it is for. */
+export function messageOf({ error_message, error, description }: Dependency): string {
+  return error_message ?? jsonText(error) ?? description ?? '';
+}
+
+/** What was wrong, in one line; null for the end of it. */
+export function errorText({ error_message, error }: DependencyError): string | null {
+  return error_message ?? jsonText(error);
+}
+
+/** Any JSON as a line of text; null where there is nothing. */
+export function jsonText(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** What stands where the dependencies would. */
+export function noneText({ format, last_poll }: Pick<ServiceDetail, 'format' | 'last_poll'>): string {
+  if (format === 'status') return 'Its format is status: any 2xx is healthy, and nothing more is read.';
+  if (last_poll === null) return 'It was not polled yet.';
+  if (!last_poll.success) return 'Nothing is known: its last poll failed.';
+  return 'Its answer names nothing that it leans on.';
+}

@@ -1,0 +1,18 @@
+import type { Schedule, ServiceDetail } from '../../lib/api/services';
+import { grouped } from '../../lib/time';
+
+/** Why it is polled now or not, in a sentence. */
+export function reasonOf({ is_active, schedule }: Pick<ServiceDetail, 'is_active' | 'schedule'>): string {
+  if (!is_active) return 'It is not active: nobody polls it until it is activated again.';
+  return schedule?.reason ?? 'This instance does not poll it: another one does, or nobody has begun yet.';
+}
+
+export function backoffText({ backoff_attempt }: Schedule): string {
+  if (backoff_attempt === 0) return 'none';
+  return backoff_attempt === 1 ? 'after 1 failure' : `after ${grouped(backoff_attempt)} failures in a row`;
+}
+
+export function hostText({ host_in_flight, waits_for_host }: Schedule): string {
+  const polls = host_in_flight === 1 ? '1 poll in flight' : `${grouped(host_in_flight)} polls in flight`;
+  return waits_for_host ? `${polls}: it waits for a slot` : polls;
+}

@@ -1,0 +1,41 @@
+/** Work that is asked for whenever something happens, and done soon, but not for each of it. */
+export interface Calm {
+  ask(): void;
+  stop(): void;
+}
+
+/** Events come in groups: the first of a group waits for the others. */
+export const GATHER_MS = 150;
+/** From the end of one run to the next. */
+export const PAUSE_MS = 1_000;
+
+/** Runs soon after it is asked to, one run at a time, and pauses in between. */
+export function calmly(run: () => Promise<void>): Calm {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let running = false;
+  let again = false;
+  let stopped = false;
+
+  const start = (ms: number) => {
+    timer ??= setTimeout(() => void turn(), ms);
+  };
+  const turn = async () => {
+    timer = undefined;
+    running = true;
+    again = false;
+    await run();
+    running = false;
+    // What happened while it ran may be missing in what it brought.
+    if (again && !stopped) start(PAUSE_MS);
+  };
+  return {
+    ask() {
+      again = true;
+      if (!running && !stopped) start(GATHER_MS);
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
