@@ -1,4 +1,10 @@
 //! What must hold however many services there are.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that can't be set up must stop with the reason"
+)]
 
 use std::collections::HashMap;
 use std::time::Duration;
