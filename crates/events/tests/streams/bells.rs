@@ -121,11 +121,23 @@ async fn our_own_bells_are_known_by_their_mark_whatever_process_rang_them() {
     let mut listener = Listener::connect(&instance.db, &["mainstay_jobs"]).await.unwrap().unwrap();
     let mut ears = instance.events.doorbell().listen(Topic::Jobs);
     let mut notifier = mainstay_store::Notifier::connect(&instance.db).await.unwrap().unwrap();
-    // Until its own listening connection stands, which tells of anything, it may hear nothing.
-    while ears.heard().await != Heard::Anything {}
-    instance.events.doorbell().ring(Topic::Jobs, "here");
-    let (by, _) = heard_by(&mut listener).await;
     let other = user();
+    // Until its own listening connection stands it hears nothing from elsewhere.
+    let probe = [("mainstay_jobs", format!("{other} probe"))];
+    let probe = serde_json::to_string(&probe).unwrap();
+    let mut is_listening = false;
+    while !is_listening {
+        notifier.ring(&probe).await.unwrap();
+        let heard = tokio::time::timeout(Duration::from_millis(100), ears.heard()).await;
+        is_listening = matches!(heard, Ok(Heard::Keys(keys)) if keys.contains("probe"));
+    }
+    instance.events.doorbell().ring(Topic::Jobs, "here");
+    let by = loop {
+        let (by, key) = heard_by(&mut listener).await;
+        if key == "here" {
+            break by;
+        }
+    };
     let bells =
         [("mainstay_jobs", format!("{by} ours")), ("mainstay_jobs", format!("{other} theirs"))];
     notifier.ring(&serde_json::to_string(&bells).unwrap()).await.unwrap();
@@ -136,6 +148,7 @@ async fn our_own_bells_are_known_by_their_mark_whatever_process_rang_them() {
             Heard::Anything => panic!("nothing was lost"),
         }
     }
+    keys.remove("probe");
     assert_eq!(keys.into_iter().collect::<Vec<_>>(), ["here", "theirs"]);
     instance.stop().await;
 }
