@@ -11,6 +11,7 @@ use crate::announce::{circuit_event, events_of};
 use crate::judge::{Ruling, judge};
 use crate::known::Known;
 use crate::latency;
+use crate::policy::MOST_SERVICES;
 use crate::record::dependencies::Ruled;
 use crate::record::states::{NotTaken, StateRow, update, why_not_taken};
 use crate::record::{circuits, dependencies, histories, load};
@@ -62,10 +63,15 @@ impl Memory {
         let Writing { mut known, outcomes, accepted, .. } = written;
         measure_rows(&accepted);
         for (index, ruling) in accepted {
-            let number = results.get(index).map(|result| result.watch.number);
-            if let Some(known) = number.and_then(|number| known.get_mut(&number)) {
+            let Some(result) = results.get(index) else { continue };
+            note_warnings(result, &ruling);
+            if let Some(known) = known.get_mut(&result.watch.number) {
                 ruling.apply(known);
             }
+        }
+        if self.known.len() > MOST_SERVICES {
+            // Services that are long gone are among them: what is still polled is read anew.
+            self.known.clear();
         }
         self.known.extend(known);
         let outcomes = outcomes.into_iter().map(|one| one.unwrap_or(Recorded::Stale)).collect();
@@ -255,6 +261,20 @@ fn points_of(ruled: &Ruled<'_>) -> Option<latency::PointsRow> {
 }
 
 /// Added up for the whole batch, so that each metric is looked up once.
+/// What of an answer could not be read is logged when it changes, not with each poll.
+fn note_warnings(result: &PollResult, ruling: &Ruling) {
+    if !ruling.warnings.has_turned() {
+        return;
+    }
+    let service = &*result.watch.name;
+    match &ruling.warnings.after {
+        Some(warnings) => {
+            tracing::warn!(service, warnings, "parts of the answer of a service can't be read");
+        }
+        None => tracing::info!(service, "the answer of a service has no unreadable parts any more"),
+    }
+}
+
 fn measure_rows(accepted: &[(usize, Ruling)]) {
     let sum = |count: fn(&Ruling) -> usize| accepted.iter().map(|(_, ruling)| count(ruling)).sum();
     measure::rows("state", accepted.len());

@@ -60,8 +60,13 @@ impl Queue {
         }
     }
 
+    /// One more than there may be is not kept: the result of its probe tells the state anew.
     pub(super) fn push_circuit(&self, circuit: Circuit, at: Timestamp) {
-        self.lock().circuits.push((circuit, at));
+        let mut inner = self.lock();
+        if inner.circuits.len() < MOST_WAITING {
+            inner.circuits.push((circuit, at));
+        }
+        drop(inner);
         self.wake.notify_one();
     }
 
