@@ -83,7 +83,7 @@ fn more_items_than_are_read_fail() {
     assert_eq!(read(&body(MAX_ITEMS)).unwrap().dependencies.len(), MAX_ITEMS);
     for items in [MAX_ITEMS + 1, 100_000] {
         for told in refused(&body(items)) {
-            assert_eq!(told, "the body has more than 10000 items, the most that are read");
+            assert_eq!(told, "the body has more than 2000 items, the most that are read");
         }
     }
     let member = |at: usize| format!(r#""{at}":{{"healthy":true}}"#);
