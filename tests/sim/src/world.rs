@@ -103,9 +103,11 @@ impl World {
                 break;
             };
             self.now = next;
-            if landing == Some(next) {
+            // What lands on a point of the grid does not put the beat off.
+            while self.landings.peek().is_some_and(|Reverse((at, _))| *at == next) {
                 self.land(&mut show);
-            } else {
+            }
+            if beat == Some(next) {
                 self.beat();
             }
         }
