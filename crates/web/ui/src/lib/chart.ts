@@ -118,9 +118,9 @@ function unbroken(spots: readonly Spot[]): Spot[][] {
   const step = Math.min(...gaps.filter((gap) => gap > 0), Infinity);
   const parts: Spot[][] = [];
   spots.forEach((spot, at) => {
-    const gap = gaps[at - 1] ?? Infinity;
-    if (gap > step * 1.5) parts.push([spot]);
-    else parts.at(-1)?.push(spot);
+    const part = parts.at(-1);
+    if (part === undefined || (gaps[at - 1] ?? 0) > step * 1.5) parts.push([spot]);
+    else part.push(spot);
   });
   return parts;
 }
