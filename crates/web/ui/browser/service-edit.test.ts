@@ -88,6 +88,8 @@ describe('a new service', () => {
     await page.getByRole('button', { name: 'Add the service' }).click();
     await expect.poll(() => field('Health endpoint').getAttribute('aria-invalid')).toBe('true');
     expect(await field('Health endpoint').evaluate((input) => input === document.activeElement)).toBe(true);
+    await field('Health endpoint').fill('http://orders.example.org');
+    expect(await field('Health endpoint').getAttribute('aria-invalid')).toBeNull();
   });
 });
 
@@ -107,7 +109,7 @@ describe('an edit', () => {
     await go(page, `/services/${id}/edit`);
     await page.getByRole('heading', { level: 1, name: 'Edit Kept' }).waitFor();
     expect(await page.content()).not.toContain('secret-one');
-    await page.getByRole('listitem').filter({ has: page.locator('input[name="header-name-0"]') }).getByLabel(/^Value/).fill('Bearer new');
+    await page.getByRole('listitem').filter({ has: page.locator('input[name="headers-name-0"]') }).getByLabel(/^Value/).fill('Bearer new');
     await page.getByRole('button', { name: 'Take X-Team away' }).click();
     await page.getByText('is taken away when you save').waitFor();
     await page.getByRole('button', { name: 'Add a header' }).click();

@@ -77,7 +77,7 @@ describe('the list', () => {
     const { page } = here;
     await go(page, '/services');
     await page.waitForSelector('[data-row]');
-    await page.getByLabel('Team').selectOption('Money');
+    await page.getByLabel('Team', { exact: true }).selectOption('Money');
     await expect.poll(names).toHaveLength(2);
     await page.getByRole('link', { name: 'Down', exact: true }).click();
     await expect.poll(async () => (await names()).join()).toContain('Ledger');
@@ -94,7 +94,7 @@ describe('the list', () => {
     await page.reload();
     await expect.poll(names).toHaveLength(2);
     // All teams can be chosen, also those that are not shown.
-    await expect.poll(() => page.getByLabel('Team').locator('option').allInnerTexts()).toEqual([
+    await expect.poll(() => page.getByLabel('Team', { exact: true }).locator('option').allInnerTexts()).toEqual([
       'Every team',
       'Money',
       'Shop',

@@ -48,8 +48,8 @@ describe('a chart', () => {
 
   it('draws the least below and the most above', () => {
     const drawn = chart([bucket(2, 5, { min_ms: 0, p95_ms: 10 })], '1h', NOW);
-    expect(drawn?.p95).toMatch(/^M[\d.]+ 0h/);
-    expect(drawn?.average).toMatch(new RegExp(`^M[\\d.]+ ${String(HEIGHT / 2)}h`));
+    expect(drawn?.p95).toMatch(/^M[\d.]+ 0L[\d.]+ 0$/);
+    expect(drawn?.average).toMatch(new RegExp(`^M[\\d.]+ ${String(HEIGHT / 2)}L`));
     expect(drawn?.band).toContain(` ${String(HEIGHT)}`);
   });
 

@@ -66,6 +66,12 @@ describe('a new service', () => {
   });
 });
 
+it('shows a mapping in the order in which people write it', () => {
+  const schema_config = { fields: { type: 'a', healthy: { equals: 'b', field: 'c' }, name: 'd' }, root: 'e' };
+  const { mapping } = draftOf({ ...SERVICE, schema_config: schema_config as unknown as Service['schema_config'] });
+  expect(mapping.match(/\w+(?=":)/g)).toEqual(['root', 'fields', 'name', 'healthy', 'field', 'equals', 'type']);
+});
+
 describe('a change', () => {
   it('of nothing is nothing', () => {
     expect(edited(() => undefined)).toEqual({});
