@@ -156,6 +156,7 @@ describe('the list', () => {
     const { page } = here;
     await go(page, '/');
     await row('Ledger').getByText('down').waitFor();
+    await row('Billing').getByText('of what it leans on, 1 down and 1 degraded').waitFor();
     expect(await row('Asleep').count()).toBe(0);
     await page.getByRole('link', { name: 'Ledger' }).click();
     await page.waitForURL(`**/services/${ids['ledger'] ?? ''}`);

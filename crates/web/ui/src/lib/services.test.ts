@@ -12,6 +12,7 @@ import {
   tally,
   told,
   turned,
+  whyText,
 } from './services';
 
 const NONE = { healthy: 0, degraded: 0, down: 0, unknown: 0, skipped: 0 };
@@ -131,6 +132,19 @@ describe('words', () => {
     expect(serviceStatusOf('down')).toBe('down');
     expect(serviceStatusOf('skipped')).toBeNull();
     expect(serviceStatusOf(undefined)).toBeNull();
+  });
+});
+
+describe('why a service is not healthy', () => {
+  const last_poll = { at: '', success: true, error: null, latency_ms: 1 };
+  it.each([
+    [{ last_poll: { ...last_poll, error: { kind: 'dns', message: 'No such name' } } }, 'No such name'],
+    [{ last_poll: null }, 'not polled yet'],
+    [{ last_poll, dependency_counts: { ...NONE, down: 2, degraded: 1, healthy: 3 } }, 'of what it leans on, 2 down and 1 degraded'],
+    [{ last_poll, status: 'unknown' as const }, 'not polled for too long'],
+    [{ last_poll }, ''],
+  ])('of %o is said', (more, text) => {
+    expect(whyText(service('a', more))).toBe(text);
   });
 });
 
