@@ -24,9 +24,8 @@ it('tells a lost connection, loses its colour when stale, and comes back', async
   expect(await filter('main')).toBe('grayscale(1)');
   expect(await filter('nav')).toBe('grayscale(1)');
   expect(await filter('[data-light]')).toBe('none');
-  const checks = 5;
-  const statuses = await page.locator('tbody .status').allTextContents();
-  expect(statuses).toEqual(Array<string>(checks).fill('was healthy'));
+  const words = await page.locator('tbody .status').allTextContents();
+  expect(new Set(words)).toEqual(new Set(['was healthy']));
   await keep(page, 'stale');
 
   await stage.own.start();

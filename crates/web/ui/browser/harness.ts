@@ -11,7 +11,7 @@ const WAIT_LIMIT_MS = 15_000;
 const THEMES = ['light', 'dark'] as const;
 /** The last one is what a page goes on with. */
 const SIZES = {
-  narrow: { width: 375, height: 720 },
+  narrow: { width: 360, height: 720 },
   // A window of 1280 by 800 at double zoom has this much room.
   zoomed: { width: 640, height: 400 },
   wide: { width: 1280, height: 800 },

@@ -10,6 +10,9 @@ const RANGE_MS: Record<Range, number> = {
   '30d': 30 * 24 * HOUR_MS,
 };
 
+/** How many steps of its own the server has in each range. */
+const STEPS: Record<Range, number> = { '1h': 60, '6h': 120, '24h': 144, '7d': 168, '30d': 120 };
+
 /** The size that a chart is drawn in; the page stretches it. */
 export const WIDTH = 1_000;
 export const HEIGHT = 100;
@@ -39,7 +42,7 @@ export function chart(buckets: readonly LatencyBucket[], range: Range, now: numb
     const x = ((Date.parse(bucket.start) - from) / RANGE_MS[range]) * WIDTH;
     return { x: Math.min(Math.max(x, 0), WIDTH), bucket };
   });
-  const parts = unbroken(spots);
+  const parts = unbroken(spots, WIDTH / STEPS[range]);
   const y = (ms: number) => round(HEIGHT - (Math.min(ms, top) / top) * HEIGHT);
   const line = (value: (bucket: LatencyBucket) => number) =>
     parts.map((part) => path(part.map(({ x, bucket }) => [x, y(value(bucket))]))).join('');
@@ -104,25 +107,30 @@ type Dot = readonly [x: number, y: number];
 const round = (value: number) => Math.round(value * 10) / 10;
 
 function path(dots: readonly Dot[]): string {
-  const [first] = dots;
-  // A line to where it stands already, so that a single step is a dot.
-  if (dots.length === 1 && first) return `M${String(round(first[0]))} ${String(first[1])}h0.01`;
   return dots
     .map(([x, y], at) => `${at === 0 ? 'M' : 'L'}${String(round(x))} ${String(y)}`)
     .join('');
 }
 
 /** Steps without a latency are left out by the server: there the line is broken. */
-function unbroken(spots: readonly Spot[]): Spot[][] {
+function unbroken(spots: readonly Spot[], width: number): Spot[][] {
   const gaps = spots.slice(1).map((spot, at) => spot.x - (spots[at]?.x ?? 0));
   const step = Math.min(...gaps.filter((gap) => gap > 0), Infinity);
   const parts: Spot[][] = [];
   spots.forEach((spot, at) => {
-    const gap = gaps[at - 1] ?? Infinity;
-    if (gap > step * 1.5) parts.push([spot]);
-    else parts.at(-1)?.push(spot);
+    const part = parts.at(-1);
+    if (part === undefined || (gaps[at - 1] ?? 0) > step * 1.5) parts.push([spot]);
+    else part.push(spot);
   });
-  return parts;
+  return parts.map((part) => (part.length === 1 ? widened(part, width) : part));
+}
+
+/** A step that stands alone is as wide as it is long, so that it can be seen. */
+function widened(part: Spot[], width: number): Spot[] {
+  return part.flatMap(({ x, bucket }) => {
+    const left = Math.min(x, WIDTH - width);
+    return [{ x: left, bucket }, { x: left + width, bucket }];
+  });
 }
 
 /** The next of 1, 2, 5 and their multiples of ten. */

@@ -86,6 +86,17 @@ export function countsOf(counts: Service['dependency_counts']): { status: Status
   return order.map((status) => ({ status, count: counts[status] })).filter(({ count }) => count > 0);
 }
 
+/** Why a service is not healthy, in one line: its own error, or what it leans on. */
+export function whyText({ last_poll, dependency_counts, status }: Service): string {
+  if (last_poll?.error) return last_poll.error.message;
+  if (last_poll === null) return 'not polled yet';
+  const bad = countsOf(dependency_counts).filter((part) => part.status === 'down' || part.status === 'degraded');
+  if (bad.length > 0) {
+    return `of what it leans on, ${bad.map((part) => `${grouped(part.count)} ${part.status}`).join(' and ')}`;
+  }
+  return status === 'unknown' ? 'not polled for too long' : '';
+}
+
 /** How many services have each status, as far as the first page of the worst ones tells. */
 export interface Tally {
   readonly status: Status;

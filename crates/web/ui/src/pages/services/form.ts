@@ -63,7 +63,7 @@ export function draftOf(service: Service): Draft {
     team: service.team ?? '',
     endpoint: service.health_endpoint,
     format: FORMATS.find((format) => format === service.format) ?? 'proactive-deps',
-    mapping: service.schema_config === null ? '' : pretty(service.schema_config),
+    mapping: service.schema_config === null ? '' : pretty(inOrder(service.schema_config)),
     interval: String(service.poll_interval_ms / SECOND),
     timeout: String(service.timeout_ms / SECOND),
     active: service.is_active,
@@ -222,6 +222,16 @@ const milliseconds = (text: string) => Math.round(Number(text.trim()) * SECOND);
 function mappingOf({ mapping }: Draft): Record<string, never> {
   // The form is sent only when it is an object; what it holds the server judges.
   return JSON.parse(mapping) as Record<string, never>;
+}
+
+/** As people write a mapping; the server keeps no order. */
+const ORDER = ['root', 'fields', 'name', 'healthy', 'field', 'equals'];
+
+function inOrder(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const place = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length);
+  const entries = Object.entries(value).sort(([one], [other]) => place(one) - place(other));
+  return Object.fromEntries(entries.map(([key, held]) => [key, inOrder(held)]));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
