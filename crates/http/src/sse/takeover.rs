@@ -1,6 +1,6 @@
 //! A follower on HTTP/1, where a stream has its connection to itself. hyper sends the head and the first
-//! words; then the connection is taken from it, because its buffers are ten times as large as everything
-//! else that a follower holds, and the rest is written straight to the socket.
+//! words; then the connection is taken from it, because its buffers are several times as large as
+//! everything else that a follower holds, and the rest is written straight to the socket.
 
 use std::convert::Infallible;
 use std::io;
