@@ -58,7 +58,7 @@ async fn run(
     let server = instance::serve(folder, url)?;
     let mut bare = Bare::start(upstream.port)?;
     for _ in 1..WARM_UP {
-        bare.next()?;
+        tokio::task::block_in_place(|| bare.next())?;
     }
     let first = Look::take(&server, &mut bare).await?;
     let (mut costs, mut before) = (Costs::default(), first.clone());

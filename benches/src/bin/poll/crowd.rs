@@ -14,8 +14,11 @@ use crate::{INTERVAL, MEGABYTE, api, instance, world};
 const SERVICES: u32 = 5_000;
 /// How long they are watched, unless `POLL_SECONDS` says otherwise.
 const SECONDS: u64 = 40;
-/// Two rounds, in which connections are made and dependencies are new.
-const WARM_UP: Duration = Duration::from_secs(10);
+/// Rounds at first, in which connections are made and dependencies are new.
+const WARM_UP: u32 = 2;
+/// How often and how long they are waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// A look at the metrics may fall just before or after a group of polls, at the beginning and the end.
 const EDGES: u32 = 2;
 const LATENESS: &str = "mainstay_poll_lateness_seconds";
@@ -26,17 +29,27 @@ pub(crate) async fn measure(upstream: &Upstream) -> anyhow::Result<()> {
     world::build(target.clone(), SERVICES, upstream.port).await?;
     instance::create_admin(folder.path())?;
     let server = instance::serve(folder.path(), None)?;
-    tokio::time::sleep(WARM_UP).await;
+    warm_up(&server).await?;
     drop(server);
     let before = world::size(&target).await?;
     let server = instance::serve(folder.path(), None)?;
-    tokio::time::sleep(WARM_UP).await;
+    warm_up(&server).await?;
     watch(&server).await?;
     print("poll.rss_mb", server.most_resident_bytes()? / MEGABYTE, "MB")?;
     drop(server);
     let after = world::size(&target).await?;
     let points = (after.0 - before.0) * f64::from(DEPENDENCIES);
     print("poll.bytes_per_point", (after.1 - before.1) / points, "bytes")?;
+    Ok(())
+}
+
+/// Until everybody's results of the first rounds are recorded.
+async fn warm_up(server: &Server) -> anyhow::Result<()> {
+    let began = Instant::now();
+    while Readings::of(&server.address).await?.recorded() < f64::from(SERVICES * WARM_UP) {
+        anyhow::ensure!(began.elapsed() < PATIENCE, "the first rounds are not recorded");
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
     Ok(())
 }
 

@@ -15,6 +15,12 @@ use crate::upstream::host;
 /// Services that are added in one transaction.
 const TOGETHER: usize = 500;
 
+/// As if each had been polled and Mainstay had been away: that spreads them over the interval, where new
+/// ones begin together.
+const SPREAD: Sql = Sql::same(
+    "bench.spread",
+    "UPDATE service_states SET poll_seq = 1, last_polled_at = 1, next_poll_at = 1",
+);
 const COUNT_ROWS: Sql = Sql::same("bench.rows", "SELECT count(*) AS n FROM latency_points");
 
 /// The target of an SQLite file in `folder`, where the binary looks for it.
@@ -29,7 +35,7 @@ pub(crate) fn postgres(url: &str) -> Target {
     Target::Postgres { url: Secret::new(url.to_owned()) }
 }
 
-/// Adds so many services, each on a host of its own at `port`.
+/// Adds so many services, each on a host of its own at `port`, that will be polled evenly.
 pub(crate) async fn build(target: Target, services: u32, port: u16) -> anyhow::Result<()> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let rng: Arc<dyn Rng> = Arc::new(SystemRng);
@@ -52,6 +58,7 @@ pub(crate) async fn build(target: Target, services: u32, port: u16) -> anyhow::R
         });
         writing.await?;
     }
+    db.write(async |tx| tx.execute(&SPREAD, &[]).await).await?;
     stop.cancel();
     tasks.finished().await;
     db.close().await;
