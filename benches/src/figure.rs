@@ -34,6 +34,16 @@ pub const PROMISED: &[&str] = &[
     "jobs.cpu_ms",
     "jobs.pickup_p50_ms",
     "jobs.enqueue_batch_rate",
+    "poll.cpu_ms",
+    "poll.bare_client_ratio",
+    "poll.on_time_pct",
+    "poll.false_timeouts",
+    "poll.rss_mb",
+    "poll.api_services_p99_ms",
+    "poll.bytes_per_point",
+    "poll.sim_growth",
+    "poll.postgres_cpu_ms",
+    "poll.postgres.on_time_pct",
 ];
 
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -196,6 +196,9 @@ impl Db {
     /// Runs one statement that writes and gives a row back. On PostgreSQL it is its own transaction,
     /// without a BEGIN and a COMMIT around it.
     ///
+    /// It is for statements that bear being run twice (fenced by a token, or counting at worst one too
+    /// many): after [`StoreError::Unreachable`], which invites another try, it may have happened.
+    ///
     /// # Errors
     /// When the statement fails, and [`StoreError::NoRow`] when it gives no row.
     pub async fn write_one(&self, sql: &Sql, values: &[Value<'_>]) -> Result<Row, StoreError> {

@@ -1,7 +1,9 @@
 //! The job queue on a PostgreSQL that waits for its disk: trivial jobs per second, what each costs the
-//! runner, enqueueing, and how long until an enqueued job is picked up; graphile-worker beside it.
+//! runner, enqueueing, and how long until an enqueued job is picked up; apalis-postgres and graphile-worker
+//! beside it.
 #![expect(clippy::disallowed_methods, reason = "a bench measures the real clock")]
 
+mod apalis;
 mod graphile;
 mod ours;
 
@@ -39,6 +41,7 @@ async fn main() -> anyhow::Result<()> {
         print(&format!("jobs.{name}_p50_ms"), half, "ms")?;
         print(&format!("jobs.{name}_p99_ms"), most, "ms")?;
     }
+    apalis::run(&cluster).await?;
     graphile::run(&cluster, JOBS, &CONCURRENCY).await?;
     figure::finish("jobs")
 }

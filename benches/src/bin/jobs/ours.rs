@@ -22,12 +22,12 @@ use tokio_util::sync::CancellationToken;
 use crate::JOBS;
 
 /// Jobs that are enqueued together.
-const TOGETHER: usize = 1_000;
+pub(crate) const TOGETHER: usize = 1_000;
 /// Jobs that are enqueued one by one.
-const ONE_BY_ONE: usize = 1_000;
+pub(crate) const ONE_BY_ONE: usize = 1_000;
 /// Jobs whose pick-up is timed, and the pause between two.
-const PICKED_UP: usize = 200;
-const PAUSE: Duration = Duration::from_millis(25);
+pub(crate) const PICKED_UP: usize = 200;
+pub(crate) const PAUSE: Duration = Duration::from_millis(25);
 
 const UNFINISHED: Sql =
     Sql::same("bench.unfinished", "SELECT 1 AS one FROM jobs WHERE claim_at IS NOT NULL LIMIT 1");
@@ -140,9 +140,14 @@ pub(crate) async fn pick_up(cluster: &Cluster, elsewhere: bool) -> anyhow::Resul
     house.stop.cancel();
     other.stop.cancel();
     runner.finished().await;
+    Ok(middle_and_99th(times))
+}
+
+/// The middle and the 99th of a hundred.
+pub(crate) fn middle_and_99th(mut times: Vec<f64>) -> (f64, f64) {
     times.sort_by(f64::total_cmp);
     let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(f64::NAN);
-    Ok((at(50), at(99)))
+    (at(50), at(99))
 }
 
 impl House {

@@ -1,11 +1,14 @@
 //! Five thousand services every five seconds: all of them on time, none told to be down that is not,
 //! while somebody looks at the list.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use mainstay_benches::cluster::Cluster;
 use mainstay_benches::figure::print;
 use mainstay_benches::process::Server;
 use mainstay_monitor::policy::GRID;
+use mainstay_store::Target;
 
 use crate::readings::Readings;
 use crate::upstream::{DEPENDENCIES, Upstream};
@@ -23,23 +26,42 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const EDGES: u32 = 2;
 const LATENESS: &str = "mainstay_poll_lateness_seconds";
 
-pub(crate) async fn measure(upstream: &Upstream) -> anyhow::Result<()> {
+pub(crate) async fn measure_sqlite(upstream: &Upstream) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let target = world::sqlite(folder.path())?;
+    measure("poll", upstream, folder.path(), target, None).await
+}
+
+pub(crate) async fn measure_postgres(upstream: &Upstream, cluster: &Cluster) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let url = cluster.database().await?;
+    measure("poll.postgres", upstream, folder.path(), world::postgres(&url), Some(&url)).await
+}
+
+async fn measure(
+    name: &str,
+    upstream: &Upstream,
+    folder: &Path,
+    target: Target,
+    url: Option<&str>,
+) -> anyhow::Result<()> {
     world::build(target.clone(), SERVICES, upstream.port).await?;
-    instance::create_admin(folder.path())?;
-    let server = instance::serve(folder.path(), None)?;
+    instance::create_admin(folder, url)?;
+    let server = instance::serve(folder, url)?;
     warm_up(&server).await?;
     drop(server);
     let before = world::size(&target).await?;
-    let server = instance::serve(folder.path(), None)?;
+    let server = instance::serve(folder, url)?;
     warm_up(&server).await?;
-    watch(&server).await?;
-    print("poll.rss_mb", server.most_resident_bytes()? / MEGABYTE, "MB")?;
+    watch(name, &server).await?;
+    print(&format!("{name}.rss_mb"), server.most_resident_bytes()? / MEGABYTE, "MB")?;
     drop(server);
     let after = world::size(&target).await?;
-    let points = (after.0 - before.0) * f64::from(DEPENDENCIES);
-    print("poll.bytes_per_point", (after.1 - before.1) / points, "bytes")?;
+    let points = (after.rows - before.rows) * f64::from(DEPENDENCIES);
+    let table = (after.table - before.table) / points;
+    print(&format!("{name}.bytes_per_point"), table, "bytes")?;
+    let whole = (after.whole - before.whole) / points;
+    print(&format!("{name}.whole_bytes_per_point"), whole, "bytes")?;
     Ok(())
 }
 
@@ -53,10 +75,10 @@ async fn warm_up(server: &Server) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn watch(server: &Server) -> anyhow::Result<()> {
+async fn watch(name: &str, server: &Server) -> anyhow::Result<()> {
     let (first, cpu, began) = (Readings::of(&server.address).await?, server.cpu()?, Instant::now());
     let until = began + seconds()?;
-    api::measure(&server.address, until).await?;
+    api::measure(name, &server.address, until).await?;
     tokio::time::sleep_until(until.into()).await;
     let passed = began.elapsed();
     let (last, cpu) = (Readings::of(&server.address).await?, server.cpu()?.saturating_sub(cpu));
@@ -67,10 +89,10 @@ async fn watch(server: &Server) -> anyhow::Result<()> {
     // A poll that was left out is as bad as one that was late.
     let rounds = passed.saturating_sub(GRID * EDGES).as_secs_f64() / INTERVAL.as_secs_f64();
     let expected = begun.max(rounds * f64::from(SERVICES));
-    print("poll.on_time_pct", on_time * 100.0 / expected, "%")?;
-    print("poll.polls_per_s", begun / passed.as_secs_f64(), "polls/s")?;
-    print("poll.false_timeouts", last.failures(), "polls")?;
-    print("poll.cpu_ms_5000", cpu.as_secs_f64() * 1_000.0 / begun, "ms")?;
+    print(&format!("{name}.on_time_pct"), on_time * 100.0 / expected, "%")?;
+    print(&format!("{name}.polls_per_s"), begun / passed.as_secs_f64(), "polls/s")?;
+    print(&format!("{name}.false_timeouts"), last.failures(), "polls")?;
+    print(&format!("{name}.cpu_ms_5000"), cpu.as_secs_f64() * 1_000.0 / begun, "ms")?;
     Ok(())
 }
 

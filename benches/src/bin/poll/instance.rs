@@ -16,8 +16,8 @@ pub(crate) fn serve(folder: &Path, url: Option<&str>) -> anyhow::Result<Server> 
 }
 
 /// Makes the account that may ask.
-pub(crate) fn create_admin(folder: &Path) -> anyhow::Result<()> {
-    let mut creating = command(folder, None)?
+pub(crate) fn create_admin(folder: &Path, url: Option<&str>) -> anyhow::Result<()> {
+    let mut creating = command(folder, url)?
         .args(["admin", "create", "--email", EMAIL, "--password-stdin"])
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

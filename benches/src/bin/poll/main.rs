@@ -45,7 +45,9 @@ async fn measure() -> anyhow::Result<()> {
     growth::measure()?;
     let upstream = Upstream::start()?;
     cost::measure_sqlite(&upstream).await?;
-    cost::measure_postgres(&upstream, &Cluster::start()?).await?;
-    crowd::measure(&upstream).await?;
+    crowd::measure_sqlite(&upstream).await?;
+    let cluster = Cluster::start()?;
+    cost::measure_postgres(&upstream, &cluster).await?;
+    crowd::measure_postgres(&upstream, &cluster).await?;
     figure::finish("poll")
 }

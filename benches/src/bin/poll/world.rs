@@ -21,7 +21,17 @@ const SPREAD: Sql = Sql::same(
     "bench.spread",
     "UPDATE service_states SET poll_seq = 1, last_polled_at = 1, next_poll_at = 1",
 );
-const COUNT_ROWS: Sql = Sql::same("bench.rows", "SELECT count(*) AS n FROM latency_points");
+const SIZE: Sql = Sql::pair(
+    "bench.size",
+    "SELECT (SELECT count(*) FROM latency_points) AS rows,
+       (SELECT sum(pgsize) FROM dbstat WHERE name = 'latency_points') AS table_bytes,
+       (SELECT (page_count - freelist_count) * page_size
+        FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()) AS whole_bytes",
+    "SELECT (SELECT count(*) FROM latency_points) AS rows,
+       (SELECT coalesce(sum(pg_total_relation_size(inhrelid)), 0)::bigint
+        FROM pg_inherits WHERE inhparent = 'latency_points'::regclass) AS table_bytes,
+       pg_database_size(current_database()) AS whole_bytes",
+);
 
 /// The target of an SQLite file in `folder`, where the binary looks for it.
 pub(crate) fn sqlite(folder: &Path) -> anyhow::Result<Target> {
@@ -65,17 +75,32 @@ pub(crate) async fn build(target: Target, services: u32, port: u16) -> anyhow::R
     Ok(())
 }
 
-/// The rows of latencies in an SQLite file that nobody else has open, and its bytes with its log.
-pub(crate) async fn size(target: &Target) -> anyhow::Result<(f64, f64)> {
-    let Target::Sqlite { path } = target else { anyhow::bail!("no file") };
+/// What the latencies take, while nobody else has the database open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    /// Rows of latencies: one for each poll.
+    pub(crate) rows: f64,
+    /// Bytes of their table with its key.
+    pub(crate) table: f64,
+    /// Bytes of everything.
+    pub(crate) whole: f64,
+}
+
+pub(crate) async fn size(target: &Target) -> anyhow::Result<Size> {
     let options = StoreOptions::new(target.clone(), Arc::new(SystemClock::new()));
     let db = Db::open(options).await?;
-    let rows: i64 = db.fetch_one(&COUNT_ROWS, &[]).await?.get("n")?;
-    // The last to close it moves the log into the file.
+    let row = db.fetch_one(&SIZE, &[]).await?;
+    let size = Size {
+        rows: count(row.get("rows")?)?,
+        table: count(row.get("table_bytes")?)?,
+        whole: count(row.get("whole_bytes")?)?,
+    };
     db.close().await;
-    let log = path.with_extension("db-wal");
-    let bytes = std::fs::metadata(path)?.len() + std::fs::metadata(log).map_or(0, |log| log.len());
-    Ok((f64::from(u32::try_from(rows)?), f64::from(u32::try_from(bytes)?)))
+    Ok(size)
+}
+
+fn count(number: i64) -> anyhow::Result<f64> {
+    Ok(f64::from(u32::try_from(number)?))
 }
 
 fn definition(number: u32, port: u16) -> anyhow::Result<Definition> {

@@ -69,6 +69,7 @@ impl Aliases {
         alias: AliasName,
         canonical: CanonicalName,
     ) -> Result<Alias, AliasesError> {
+        rewrite::hold(tx, &[alias.as_str().to_owned()]).await?;
         names::lock(tx).await?;
         let count = names::count(tx).await?;
         if usize::try_from(count).is_ok_and(|count| count >= MAX_ALIASES) {
@@ -100,8 +101,8 @@ impl Aliases {
         alias: Option<AliasName>,
         canonical: Option<CanonicalName>,
     ) -> Result<Alias, AliasesError> {
-        names::lock(tx).await?;
-        let before = names::find(tx, id).await?.ok_or(AliasesError::NotFound)?;
+        let new_name = alias.as_ref().map(AliasName::as_str);
+        let before = locked(tx, id, new_name).await?;
         let mut after = before.clone();
         if let Some(alias) = alias {
             alias.as_str().clone_into(&mut after.alias);
@@ -134,8 +135,7 @@ impl Aliases {
         out: &mut Outbox,
         id: Id,
     ) -> Result<Alias, AliasesError> {
-        names::lock(tx).await?;
-        let alias = names::find(tx, id).await?.ok_or(AliasesError::NotFound)?;
+        let alias = locked(tx, id, None).await?;
         names::delete(tx, id).await?;
         let now = tx.now().await?;
         give_back(tx, &alias, now).await?;
@@ -178,6 +178,16 @@ impl Aliases {
         }
         Ok(Linked { dependency_name: found.name, service_name: found.service_name })
     }
+}
+
+/// An alias that nobody else changes, nor records by; `new_name` is what it will be an alias of.
+async fn locked(tx: &mut Tx, id: Id, new_name: Option<&str>) -> Result<Alias, AliasesError> {
+    let found = names::find(tx, id).await?.ok_or(AliasesError::NotFound)?;
+    let held: Vec<String> = new_name.into_iter().map(str::to_owned).chain([found.alias]).collect();
+    rewrite::hold(tx, &held).await?;
+    names::lock(tx).await?;
+    // Somebody may have changed it before the lock was ours.
+    names::find(tx, id).await?.ok_or(AliasesError::NotFound)
 }
 
 /// Dependencies of an alias go by their own name.

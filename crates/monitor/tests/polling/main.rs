@@ -1,5 +1,6 @@
-//! The loop with real time, a scripted world and no database.
+//! The loop with real time and no database, in a scripted world or against servers on loopback.
 #![cfg(test)]
 
+mod hostile;
 mod loops;
 mod stage;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mainstay_base::{Clock, IdSource, Moment, SystemClock, SystemRng, Timestamp};
-use mainstay_monitor::observe::{Observation, Observe, Observing};
+use mainstay_monitor::observe::{Observation, Observe, Observing, WebObserver};
 use mainstay_monitor::roster::Circuit;
 use mainstay_monitor::sink::PollSummary;
 use mainstay_monitor::source::{Changes, Changing, Source};
@@ -15,6 +15,7 @@ use mainstay_monitor::{
     Endpoint, Engine, EngineParts, FailureKind, Format, PollFailure, PollPolicy, PollResult,
     Recorded, ServiceNumber, Sink, Watch,
 };
+use mainstay_outbound::{Policy, Web, WebOptions};
 use mainstay_store::StoreError;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -47,7 +48,21 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
+    /// Endpoints behave as the world is told.
     pub(crate) fn new() -> Self {
+        Self::observing(|world| Arc::clone(world) as _)
+    }
+
+    /// Endpoints are on the network.
+    pub(crate) fn on_the_network() -> Self {
+        Self::observing(|world| {
+            let policy = Policy { private: true, ..Policy::default() };
+            let web = Web::new(&WebOptions::new(policy, world.clock.clone()).unwrap()).unwrap();
+            Arc::new(WebObserver::new(web, world.clock.clone()))
+        })
+    }
+
+    fn observing(observe: impl FnOnce(&Arc<World>) -> Arc<dyn Observe>) -> Self {
         let clock = Arc::new(SystemClock::new());
         let ids = IdSource::new(clock.clone(), Arc::new(SystemRng));
         let world = Arc::new(World {
@@ -63,7 +78,7 @@ impl Stage {
         let parts = EngineParts {
             policy: PollPolicy::new(Duration::from_millis(50), 5, 256).unwrap(),
             source: Arc::clone(&world) as _,
-            observe: Arc::clone(&world) as _,
+            observe: observe(&world),
             sink: Arc::clone(&world) as _,
             clock,
             rng: Arc::new(SystemRng),
@@ -75,12 +90,24 @@ impl Stage {
 
     /// Adds a service with an endpoint of its own.
     pub(crate) fn add(&self, number: i64, millis: u64, manner: Manner) -> ServiceNumber {
-        let url = format!("http://host-{number}.test/health");
-        self.world.manners.lock().unwrap().insert(url.clone(), manner);
+        self.world.set(number, manner);
+        let host = format!("host-{number}.test");
+        let url = format!("http://{host}/health");
+        self.watch(number, millis, &host, url, Duration::from_secs(10))
+    }
+
+    /// Adds a service with this endpoint.
+    pub(crate) fn watch(
+        &self,
+        number: i64,
+        millis: u64,
+        host: &str,
+        url: String,
+        timeout: Duration,
+    ) -> ServiceNumber {
+        let endpoint = Endpoint::new(host.parse().unwrap(), url, Vec::new(), timeout);
         let mut services = self.world.services.lock().unwrap();
         services.0 += 1;
-        let host = format!("host-{number}.test").parse().unwrap();
-        let endpoint = Endpoint::new(host, url, Vec::new(), Duration::from_secs(10));
         let watch = Watch {
             number: ServiceNumber(number),
             id: self.world.ids.next(),
@@ -117,6 +144,13 @@ impl Stage {
     pub(crate) fn taken(&self, number: i64) -> usize {
         let taken = self.world.taken.lock().unwrap();
         taken.iter().filter(|result| result.watch.number.0 == number).count()
+    }
+
+    /// Why the polls of a service failed; nothing for one that succeeded.
+    pub(crate) fn failures(&self, number: i64) -> Vec<Option<FailureKind>> {
+        let taken = self.world.taken.lock().unwrap();
+        let of_service = taken.iter().filter(|result| result.watch.number.0 == number);
+        of_service.map(|result| result.outcome.as_ref().err().map(|why| why.kind)).collect()
     }
 
     /// Waits until something holds, for a few seconds at most.

@@ -1,10 +1,13 @@
 //! Aliases and links: what they change of dependencies that are known.
 
+use std::time::Duration;
+
 use mainstay_base::Id;
 use mainstay_monitor::aliases::{Alias, AliasName, AliasesError, CanonicalName, Linked};
-use mainstay_store::Row;
-use mainstay_testkit::each_database;
+use mainstay_store::{Dialect, Row, Sql};
+use mainstay_testkit::{TestDatabase, each_database};
 use serde_json::json;
+use tokio::sync::Notify;
 
 use crate::house::House;
 
@@ -59,6 +62,65 @@ impl House {
             self.rows("SELECT dependency_revision FROM service_states ORDER BY service_no").await;
         rows.iter().map(|row| row.get("dependency_revision").unwrap()).collect()
     }
+}
+
+/// On PostgreSQL, until somebody waits for somebody's lock.
+async fn somebody_waits(house: &House) {
+    for _ in 0..1_000 {
+        let waiting = house
+            .row(
+                "SELECT count(*) AS n FROM pg_stat_activity
+                 WHERE wait_event_type = 'Lock' AND datname = current_database()",
+            )
+            .await;
+        if waiting.get::<i64>("n").unwrap() > 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("nobody waits");
+}
+
+/// SQLite has one writer at a time: there is nobody to wait for in a ring.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_changes_aliases_and_who_records_never_wait_for_each_other_in_a_ring() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let house = House::new(&database).await;
+    house.service("Orders").await;
+    house.dependency("Orders", "db", "1").await;
+    let made = beside_a_recorder(&house, house.alias("db", "Main")).await;
+    beside_a_recorder(&house, house.change_alias(made.id, None, Some("Primary"))).await;
+    assert_eq!(house.known().await, ["db|Primary|primary"]);
+    beside_a_recorder(&house, house.delete_alias(made.id)).await;
+}
+
+/// Changes aliases while somebody records as the recorder does: its services first, then the aliases,
+/// then dependencies.
+async fn beside_a_recorder(
+    house: &House,
+    changing: impl Future<Output = Result<Alias, AliasesError>>,
+) -> Alias {
+    let (held, go_on) = (Notify::new(), Notify::new());
+    let recording = house.db.write(async |tx| {
+        let touch = "UPDATE service_states SET poll_seq = poll_seq + 1";
+        tx.execute(&Sql::same("test.touch", touch), &[]).await?;
+        held.notify_one();
+        go_on.notified().await;
+        tx.fetch_all(&Sql::same("test.aliases", "SELECT alias FROM aliases"), &[]).await?;
+        let write = "UPDATE dependencies SET code = code + 1";
+        tx.execute(&Sql::same("test.write", write), &[]).await
+    });
+    let changing = async {
+        held.notified().await;
+        changing.await
+    };
+    let letting_go = async {
+        somebody_waits(house).await;
+        go_on.notify_one();
+    };
+    let (recorded, changed, ()) = tokio::join!(recording, changing, letting_go);
+    recorded.unwrap();
+    changed.unwrap()
 }
 
 each_database! {

@@ -14,7 +14,9 @@ use crate::client::request;
 use crate::people::{post, set_up, signed};
 use crate::process::{Server, mainstay};
 
-/// A health endpoint that answers as it is told, and counts how often it is asked.
+const KEY: &str = "hunter2";
+
+/// A health endpoint that answers who has the key as it is told, and counts how often it is asked.
 struct Upstream {
     address: String,
     state: Arc<Mutex<(String, usize)>>,
@@ -50,11 +52,12 @@ fn answer_all(mut stream: std::net::TcpStream, state: &Mutex<(String, usize)>) {
     while let Ok(read @ 1..) = stream.read(&mut buffer) {
         seen.extend_from_slice(&buffer[..read]);
         while let Some(end) = seen.windows(4).position(|four| four == b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&seen[..end]).to_lowercase();
             seen.drain(..end + 4);
             let answer = {
                 let mut state = state.lock().unwrap();
                 state.1 += 1;
-                state.0.clone()
+                if head.contains(&format!("x-key: {KEY}")) { state.0.clone() } else { unknown() }
             };
             if stream.write_all(answer.as_bytes()).is_err() {
                 return;
@@ -69,6 +72,10 @@ fn ok(body: &Value) -> String {
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
     )
+}
+
+fn unknown() -> String {
+    "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n".to_owned()
 }
 
 fn unavailable() -> String {
@@ -111,11 +118,11 @@ fn watch(folder: &Path, database: Option<&str>) {
     let session = signed(&server.address, &set_up(&server));
     let body = json!({
         "name": "Orders", "health_endpoint": format!("http://{}/health", upstream.address),
-        "poll_interval_ms": 5000, "headers": { "X-Key": "hunter2" },
+        "poll_interval_ms": 5000, "headers": { "X-Key": KEY },
     });
     let created = post(&server.address, "/api/services", &session, &body);
     assert_eq!(created.status, 201, "{}", created.text());
-    assert!(!created.text().contains("hunter2"));
+    assert!(!created.text().contains(KEY));
     let id = created.json()["id"].as_str().unwrap().to_owned();
     let first = until(&server.address, &session, &id, "healthy", |one| one["status"] == "healthy");
     assert_eq!(first["dependencies"][0]["name"], "orders-db");
@@ -145,7 +152,7 @@ fn watch(folder: &Path, database: Option<&str>) {
         assert!(kinds.contains(&kind), "{kind} in {kinds:?}");
     }
     let log = server.log().join("\n");
-    assert!(!log.contains("hunter2"), "{log}");
+    assert!(!log.contains(KEY), "{log}");
 
     // Killed in the middle: what was recorded is still there, and goes on from where it was.
     let mut server = server;
@@ -168,6 +175,16 @@ fn watch(folder: &Path, database: Option<&str>) {
     let removed = request(&again.address, "DELETE", &format!("/api/services/{id}"), &session);
     assert_eq!(removed.status, 204, "{}", removed.text());
     again.stop();
+    assert!(!is_written(folder), "the key is sealed wherever it is kept");
+}
+
+/// Whether the key stands in a file.
+fn is_written(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().any(|entry| {
+        let path = entry.unwrap().path();
+        let holds_key = |text: Vec<u8>| text.windows(KEY.len()).any(|some| some == KEY.as_bytes());
+        if path.is_dir() { is_written(&path) } else { std::fs::read(path).is_ok_and(holds_key) }
+    })
 }
 
 #[test]

@@ -20,6 +20,22 @@ const TOUCH: Sql = Sql::pair(
      WHERE service_no = ANY ($1)",
 );
 
+// SQLite has one writer.
+const HOLD: Sql = Sql::pair(
+    "monitor.hold_services_of_names",
+    "SELECT 1 AS one WHERE $1 IS NULL",
+    "SELECT service_no FROM service_states
+     WHERE service_no IN (SELECT service_no FROM dependencies WHERE name = ANY ($1))
+     ORDER BY service_no FOR NO KEY UPDATE",
+);
+
+/// Waits until nobody records results of the services that report one of these names, and lets nobody
+/// begin: who records holds its services first and reads the aliases then, and so does who changes
+/// aliases, or the two would wait for each other in a ring.
+pub(in crate::aliases) async fn hold(tx: &mut Tx, names: &[String]) -> Result<(), StoreError> {
+    tx.execute(&HOLD, values![names]).await.map(drop)
+}
+
 /// Dependencies that are reported as `name` go by `after` from now on.
 pub(in crate::aliases) async fn rewrite(
     tx: &mut Tx,
