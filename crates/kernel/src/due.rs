@@ -1,7 +1,7 @@
 //! Who is due and when: keys in the order of their due times.
 
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash, RandomState};
 
 use mainstay_base::Moment;
 
@@ -18,12 +18,14 @@ pub const DEFAULT_CAPACITY: usize = 1_000_000;
 ///
 /// It is a tree and not a heap: what comes due together, or was scheduled for about the same time,
 /// stands together in memory, so that a million keys cost hardly more than a thousand.
+///
+/// `S` hashes the keys; the default withstands keys that an enemy chooses.
 #[derive(Debug, Clone)]
-pub struct DueSchedule<K> {
+pub struct DueSchedule<K, S = RandomState> {
     /// Every key, the earliest first.
     order: BTreeMap<Turn, K>,
     /// Where each key stands in `order`.
-    turns: HashMap<K, Turn>,
+    turns: HashMap<K, Turn, S>,
     /// Breaks ties: it counts every scheduling.
     sequence: u64,
     capacity: usize,
@@ -59,7 +61,17 @@ impl<K: Clone + Eq + Hash> DueSchedule<K> {
     /// # Errors
     /// [`ZeroLimit`] when `capacity` is zero.
     pub fn new(capacity: usize) -> Result<Self, ZeroLimit> {
-        at_least_one("the capacity of the due schedule", capacity).map(Self::empty)
+        let capacity = at_least_one("the capacity of the due schedule", capacity)?;
+        Ok(Self { capacity, ..Self::default() })
+    }
+}
+
+impl<K: Clone + Eq + Hash, S: BuildHasher> DueSchedule<K, S> {
+    /// An empty schedule for up to [`DEFAULT_CAPACITY`] keys that `hasher` hashes.
+    #[must_use]
+    pub fn with_hasher(hasher: S) -> Self {
+        let turns = HashMap::with_hasher(hasher);
+        Self { order: BTreeMap::new(), turns, sequence: 0, capacity: DEFAULT_CAPACITY }
     }
 
     /// Makes `key` due at `due` instead of when it was due before, which is returned.
@@ -93,7 +105,12 @@ impl<K: Clone + Eq + Hash> DueSchedule<K> {
     /// Takes out at most `limit` keys that are due at `now`, the longest overdue first.
     #[must_use = "the keys are out of the schedule: poll them and schedule them again"]
     pub fn pop_due(&mut self, now: Moment, limit: usize) -> Vec<Due<K>> {
-        std::iter::from_fn(|| self.pop_one(now)).take(limit).collect()
+        let due: Vec<_> = std::iter::from_fn(|| self.pop_first(now)).take(limit).collect();
+        // In a loop of its own: look-ups that wait for memory then wait together.
+        for one in &due {
+            self.turns.remove(&one.key);
+        }
+        due
     }
 
     /// When the earliest key is due: there is nothing to do before.
@@ -126,21 +143,16 @@ impl<K: Clone + Eq + Hash> DueSchedule<K> {
         self.order.is_empty()
     }
 
-    fn empty(capacity: usize) -> Self {
-        Self { order: BTreeMap::new(), turns: HashMap::new(), sequence: 0, capacity }
-    }
-
-    fn pop_one(&mut self, now: Moment) -> Option<Due<K>> {
+    fn pop_first(&mut self, now: Moment) -> Option<Due<K>> {
         let first = self.order.first_entry().filter(|entry| entry.key().due <= now)?;
         let (turn, key) = first.remove_entry();
-        self.turns.remove(&key);
         Some(Due { key, due: turn.due })
     }
 }
 
 impl<K: Clone + Eq + Hash> Default for DueSchedule<K> {
     fn default() -> Self {
-        Self::empty(DEFAULT_CAPACITY)
+        Self::with_hasher(RandomState::new())
     }
 }
 
