@@ -50,8 +50,6 @@ pub struct World {
     /// Places in `aloft` that are free.
     free: Vec<usize>,
     takeoffs: u64,
-    /// How often each service was polled, by its number.
-    turns: Vec<u32>,
     latest: Duration,
 }
 
@@ -102,7 +100,6 @@ impl World {
             aloft: Vec::new(),
             free: Vec::new(),
             takeoffs: 0,
-            turns: vec![0; usize::try_from(options.services).expect("so many fit into memory")],
             latest: Duration::ZERO,
         }
     }
@@ -146,10 +143,7 @@ impl World {
 
     fn take_off(&mut self, takeoff: Takeoff) {
         let number = number_of(&takeoff);
-        let turn = usize::try_from(number).ok().and_then(|place| self.turns.get_mut(place));
-        let turn = turn.expect("a service of this world");
-        *turn += 1;
-        let manner = self.script.manner(number, u64::from(*turn));
+        let manner = self.script.manner(number, self.now.since(BEGIN));
         let aloft = Aloft { number, began: self.now, succeeds: manner.succeeds, takeoff };
         let place = self.free.pop().unwrap_or_else(|| {
             self.aloft.push(None);
