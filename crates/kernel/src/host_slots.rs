@@ -1,6 +1,7 @@
 //! How many calls run at once: a bound for each host, so that nobody is flooded, and one for all.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::host_key::HostKey;
@@ -111,11 +112,12 @@ impl HostSlots {
         if self.total >= total {
             return Err(SlotRefusal::AllFull { limit: total });
         }
-        let taken = self.taken(host);
-        if taken >= per_host {
+        // No bound is zero, so that a host which is new here gets its slot and is not left with none.
+        let taken = self.taken.entry(host.clone()).or_default();
+        if *taken >= per_host {
             return Err(SlotRefusal::HostFull { host: host.clone(), limit: per_host });
         }
-        self.taken.insert(host.clone(), taken.saturating_add(1));
+        *taken = taken.saturating_add(1);
         self.total = self.total.saturating_add(1);
         Ok(Slot { host: host.clone(), mark: Arc::clone(&self.mark) })
     }
@@ -130,10 +132,12 @@ impl HostSlots {
             return Err(ForeignSlot { host });
         }
         self.total = self.total.saturating_sub(1);
-        match self.taken(&host) {
-            0 | 1 => self.taken.remove(&host),
-            more => self.taken.insert(host, more.saturating_sub(1)),
-        };
+        if let Entry::Occupied(mut taken) = self.taken.entry(host) {
+            match *taken.get() {
+                0 | 1 => _ = taken.remove(),
+                more => *taken.get_mut() = more.saturating_sub(1),
+            }
+        }
         Ok(())
     }
 
@@ -177,7 +181,7 @@ pub fn sort_least_recent_first<T, P: Ord>(
     last_polled: impl Fn(&T) -> Option<P>,
 ) {
     // `None` sorts before every `Some`.
-    candidates.sort_by_key(last_polled);
+    candidates.sort_by_cached_key(last_polled);
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ pub struct Endpoint {
     /// How long the whole request may take. Who joins a request in the air waits as long as its
     /// leader does: it is not part of what makes two endpoints equal.
     pub timeout: Duration,
+    fingerprint: u64,
     /// The request, prepared when it is first made.
     prepared: OnceLock<Result<WebRequest, PollFailure>>,
 }
@@ -55,13 +56,18 @@ pub struct Endpoint {
 impl Endpoint {
     /// Where to ask, with what, and for how long.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         host: HostKey,
         url: String,
         headers: Vec<(String, Secret<String>)>,
         timeout: Duration,
     ) -> Self {
-        Self { host, url, headers, timeout, prepared: OnceLock::new() }
+        // Its keys are fixed, and only places depend on it: within an interval, and among flights.
+        let mut hasher = DefaultHasher::new();
+        // Equal endpoints have equal addresses; their headers rarely tell two apart.
+        url.hash(&mut hasher);
+        let fingerprint = hasher.finish();
+        Self { host, url, headers, timeout, fingerprint, prepared: OnceLock::new() }
     }
 
     /// The request as `prepare` makes it, once.
@@ -74,11 +80,8 @@ impl Endpoint {
 
     /// A number that is the same for equal endpoints, wherever and whenever it is taken.
     #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        // Its keys are fixed, and only the place within an interval depends on it.
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        hasher.finish()
+    pub const fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 }
 
@@ -96,7 +99,6 @@ impl Eq for Endpoint {}
 
 impl Hash for Endpoint {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // Equal endpoints have equal addresses; their headers rarely tell two apart.
-        self.url.hash(state);
+        self.fingerprint.hash(state);
     }
 }

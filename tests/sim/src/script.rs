@@ -29,11 +29,11 @@ impl Script {
         Self { seed, dead_per_mille: 0, flaky_per_mille: 0 }
     }
 
-    /// How the endpoint of service `number` behaves in its poll `turn`.
+    /// How the endpoint of service `number` behaves in a poll that begins `at`.
     #[must_use]
-    pub const fn manner(&self, number: u64, turn: u64) -> Manner {
+    pub const fn manner(&self, number: u64, at: Duration) -> Manner {
         let own = mix(self.seed ^ mix(number));
-        let chance = mix(own ^ mix(turn));
+        let chance = mix(own ^ mix(at.as_secs() ^ mix(at.subsec_nanos() as u64)));
         if own % 1_000 < self.dead_per_mille {
             return Manner { latency: Duration::from_secs(10), succeeds: false };
         }

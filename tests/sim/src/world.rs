@@ -1,7 +1,7 @@
 //! Services, their endpoints, and a clock that jumps from one thing that happens to the next.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,11 +45,23 @@ pub struct World {
     roster: Roster,
     script: Script,
     now: Moment,
-    landings: BinaryHeap<Reverse<(Moment, u64)>>,
-    aloft: HashMap<u64, (Moment, Takeoff)>,
+    landings: BinaryHeap<Reverse<Landing>>,
+    aloft: Vec<Option<Aloft>>,
+    /// Places in `aloft` that are free.
+    free: Vec<usize>,
     takeoffs: u64,
-    turns: HashMap<i64, u64>,
     latest: Duration,
+}
+
+/// When a request ends, which it was of all, and its place in the air.
+type Landing = (Moment, u64, usize);
+
+/// A request in the air.
+struct Aloft {
+    number: u64,
+    began: Moment,
+    succeeds: bool,
+    takeoff: Takeoff,
 }
 
 /// When every world begins: on a point of every grid.
@@ -85,9 +97,9 @@ impl World {
             script: options.script,
             now: BEGIN,
             landings: BinaryHeap::new(),
-            aloft: HashMap::new(),
+            aloft: Vec::new(),
+            free: Vec::new(),
             takeoffs: 0,
-            turns: HashMap::new(),
             latest: Duration::ZERO,
         }
     }
@@ -97,14 +109,14 @@ impl World {
         let end = self.now.plus(duration);
         loop {
             let beat = self.roster.next_beat(self.now);
-            let landing = self.landings.peek().map(|Reverse((at, _))| *at);
+            let landing = self.landings.peek().map(|Reverse((at, ..))| *at);
             let Some(next) = [beat, landing].into_iter().flatten().min().filter(|at| *at <= end)
             else {
                 break;
             };
             self.now = next;
             // What lands on a point of the grid does not put the beat off.
-            while self.landings.peek().is_some_and(|Reverse((at, _))| *at == next) {
+            while self.landings.peek().is_some_and(|Reverse((at, ..))| *at == next) {
                 self.land(&mut show);
             }
             if beat == Some(next) {
@@ -125,29 +137,38 @@ impl World {
         let latest = begun.lateness.iter().max().copied().unwrap_or_default();
         self.latest = self.latest.max(latest);
         for takeoff in begun.takeoffs {
-            let number = number_of(&takeoff);
-            let turn = self.turns.entry(number).or_default();
-            *turn += 1;
-            let manner = self.script.manner(u64::try_from(number).unwrap_or_default(), *turn);
-            self.takeoffs += 1;
-            self.landings.push(Reverse((self.now.plus(manner.latency), self.takeoffs)));
-            self.aloft.insert(self.takeoffs, (self.now, takeoff));
+            self.take_off(takeoff);
         }
     }
 
+    fn take_off(&mut self, takeoff: Takeoff) {
+        let number = number_of(&takeoff);
+        let manner = self.script.manner(number, self.now.since(BEGIN));
+        let aloft = Aloft { number, began: self.now, succeeds: manner.succeeds, takeoff };
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.aloft.push(None);
+            self.aloft.len() - 1
+        });
+        if let Some(free) = self.aloft.get_mut(place) {
+            *free = Some(aloft);
+        }
+        self.takeoffs += 1;
+        self.landings.push(Reverse((self.now.plus(manner.latency), self.takeoffs, place)));
+    }
+
     fn land(&mut self, show: &mut impl FnMut(&Poll)) {
-        let Some(Reverse((_, key))) = self.landings.pop() else { return };
-        let Some((began, takeoff)) = self.aloft.remove(&key) else { return };
+        let Some(Reverse((.., place))) = self.landings.pop() else { return };
+        let Some(aloft) = self.aloft.get_mut(place).and_then(Option::take) else { return };
+        self.free.push(place);
+        let Aloft { number, began, succeeds: succeeded, takeoff } = aloft;
+        // Each has a host of its own, so that nobody shares a request.
         for aboard in self.roster.land(&takeoff, &mut 0) {
-            let number = aboard.watch.number;
-            let own = u64::try_from(number.0).unwrap_or_default();
-            let turn = self.turns.get(&number.0).copied().unwrap_or_default();
-            let succeeded = self.script.manner(own, turn).succeeds;
             let outcome = if succeeded { Outcome::Success } else { Outcome::Failure };
-            let settled = self.roster.settle(number, aboard.attempt, outcome, self.now);
+            let settled =
+                self.roster.settle(aboard.watch.number, aboard.attempt, outcome, self.now);
             let due_in = settled.map(|settled| settled.due_in).unwrap_or_default();
             let (began, ended) = (began.since(BEGIN), self.now.since(BEGIN));
-            show(&Poll { number: own, began, ended, succeeded, due_in });
+            show(&Poll { number, began, ended, succeeded, due_in });
         }
     }
 }
@@ -159,8 +180,9 @@ impl std::fmt::Debug for World {
 }
 
 /// Whose endpoint it is: hosts are named after their service.
-fn number_of(takeoff: &Takeoff) -> i64 {
+fn number_of(takeoff: &Takeoff) -> u64 {
     let host = takeoff.endpoint.host.as_str();
-    let digits = host.trim_start_matches("host-").trim_end_matches(".test");
-    digits.parse().expect("a host that is named after its service")
+    let digits = host.strip_prefix("host-").and_then(|rest| rest.strip_suffix(".test"));
+    let number = digits.and_then(|digits| digits.parse().ok());
+    number.expect("a host that is named after its service")
 }

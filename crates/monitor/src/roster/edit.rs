@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::Moment;
-use mainstay_breaker::{Breaker, ConfigError, Detector, HalfOpenPolicy, State};
+use mainstay_breaker::State;
 use mainstay_kernel::Backoff;
 
 use super::entry::{Entry, Refused};
+use super::places::Place;
 use super::{Memory, Roster};
 use crate::decide::due_at_start;
-use crate::policy::{LONGEST_TIMEOUT, MOST_SERVICES, PollPolicy};
+use crate::policy::MOST_SERVICES;
 use crate::watch::{ServiceNumber, Watch};
 
 /// What an edit did.
@@ -31,29 +32,28 @@ impl Roster {
     /// it is new here.
     pub fn watch(&mut self, watch: Arc<Watch>, memory: Option<&Memory>, now: Moment) -> Edited {
         self.hands.set(now);
-        match self.entries.get(&watch.number) {
-            Some(entry) if entry.watch.revision >= watch.revision => Edited::Unchanged,
-            Some(_) => self.change(watch, now),
-            None => self.start(watch, memory, now),
-        }
+        let Some(place) = self.entries.find(watch.number) else {
+            return self.start(watch, memory, now);
+        };
+        self.change(place, watch, now)
     }
 
     /// Polls a service no more. A result in the air will be stale.
     pub fn forget(&mut self, number: ServiceNumber) -> Option<Arc<Watch>> {
-        self.release_place(number);
-        self.schedule.remove(&number);
-        let entry = self.entries.remove(&number)?;
+        let place = self.entries.find(number)?;
+        self.release_place(place);
+        self.schedule.remove(&place);
+        let entry = self.entries.remove(place)?;
         self.pace.remove(entry.watch.interval);
         self.circuits.leave(entry.circuit);
         Some(entry.watch)
     }
 
     fn start(&mut self, watch: Arc<Watch>, memory: Option<&Memory>, now: Moment) -> Edited {
-        let number = watch.number;
-        let Some(breaker) = self.breaker().ok().filter(|_| self.entries.len() < MOST_SERVICES)
-        else {
+        if self.entries.len() >= MOST_SERVICES {
             return Edited::Full;
-        };
+        }
+        let Some(breaker) = self.mold.cast() else { return Edited::Full };
         if let Some(memory) = memory {
             // What no breaker has written is left out: it starts closed.
             let _ = breaker.restore(&memory.breaker);
@@ -73,18 +73,22 @@ impl Roster {
             refused: Refused::No,
             watch,
         };
-        self.pace.add(entry.watch.interval);
-        self.circuits.enter(entry.circuit);
-        self.entries.insert(number, entry);
-        self.look_at(number, due);
+        let (interval, circuit) = (entry.watch.interval, entry.circuit);
+        let Some(place) = self.entries.insert(entry) else { return Edited::Full };
+        self.pace.add(interval);
+        self.circuits.enter(circuit);
+        self.look_at(place, due);
         Edited::Started
     }
 
-    fn change(&mut self, watch: Arc<Watch>, now: Moment) -> Edited {
-        let number = watch.number;
-        // A place at the old host is no place at the new one.
-        self.release_place(number);
-        let Some(entry) = self.entries.get_mut(&number) else { return Edited::Unchanged };
+    fn change(&mut self, place: Place, watch: Arc<Watch>, now: Moment) -> Edited {
+        let known = self.entries.get(place).map(|entry| entry.watch.revision);
+        if known >= Some(watch.revision) {
+            return Edited::Unchanged;
+        }
+        // A slot that is kept at the old host is none at the new one.
+        self.release_place(place);
+        let Some(entry) = self.entries.get_mut(place) else { return Edited::Unchanged };
         let before = std::mem::replace(&mut entry.watch, watch);
         let after = Arc::clone(&entry.watch);
         self.pace.remove(before.interval);
@@ -107,20 +111,9 @@ impl Roster {
             entry.due = now;
         }
         if anew && entry.flying.is_none() {
-            self.look_at(number, now);
+            self.look_at(place, now);
         }
         Edited::Changed
-    }
-
-    fn breaker(&self) -> Result<Breaker, ConfigError> {
-        let PollPolicy { failures_to_open, cooldown, .. } = self.policy;
-        Breaker::builder("poll")
-            .detector(Detector::consecutive(failures_to_open))
-            .open_for(cooldown)
-            .half_open(HalfOpenPolicy::all(1))
-            .half_open_for(PROBE_LOST_AFTER)
-            .clock(self.hands.clone())
-            .build()
     }
 
     /// The longest time that a service is ever put off, its interval apart.
@@ -128,9 +121,6 @@ impl Roster {
         self.policy.cooldown.max(self.policy.backoff.delay(u32::MAX))
     }
 }
-
-/// A probe that has not ended by then is lost; no poll takes that long.
-const PROBE_LOST_AFTER: Duration = LONGEST_TIMEOUT.saturating_mul(4);
 
 fn told_before(memory: Option<&Memory>) -> State {
     match memory.map(|memory| memory.breaker.state) {

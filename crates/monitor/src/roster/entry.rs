@@ -7,6 +7,7 @@ use mainstay_base::Moment;
 use mainstay_breaker::{Breaker, Permit, Saved, State};
 use mainstay_kernel::Backoff;
 
+use super::places::Place;
 use crate::watch::Watch;
 
 /// A service and what guards its polls.
@@ -43,7 +44,12 @@ pub(super) struct Flying {
 
 /// Names one take-off of one service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Attempt(pub(super) u64);
+pub struct Attempt {
+    /// Counts the take-offs of all services.
+    pub(super) count: u64,
+    /// Where the service stood. Somebody else may stand there since, but with another count.
+    pub(super) place: Place,
+}
 
 /// How often in a row a host's bound refused a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

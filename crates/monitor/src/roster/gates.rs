@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use mainstay_base::Moment;
 use mainstay_breaker::Permit;
-use mainstay_kernel::{HostKey, Role, Slot, SlotRefusal};
+use mainstay_kernel::{HostSlots, Role, Slot, SlotRefusal};
 
-use super::entry::{Attempt, Flying, Refused};
+use super::entry::{Attempt, Entry, Flying, Refused};
+use super::places::Place;
 use super::{Begun, Circuit, Roster, Takeoff};
 use crate::policy::GRID;
 use crate::watch::ServiceNumber;
@@ -29,7 +30,7 @@ pub enum NotNow {
 
 /// Which poll takes off, and what its interval runs from.
 struct Start {
-    number: ServiceNumber,
+    place: Place,
     due: Moment,
     manual: bool,
 }
@@ -46,26 +47,26 @@ impl Roster {
         now: Moment,
     ) -> Result<(Attempt, Begun), NotNow> {
         self.hands.set(now);
-        let entry = self.entries.get(&number).ok_or(NotNow::NotWatched)?;
+        let place = self.entries.find(number).ok_or(NotNow::NotWatched)?;
+        let entry = self.entries.get(place).ok_or(NotNow::NotWatched)?;
         if entry.flying.is_some() {
             return Err(NotNow::InProgress);
         }
-        let breaker = entry.breaker.clone();
-        let host = entry.watch.endpoint.host.clone();
-        let slot = self.slots.acquire(&host).map_err(|refusal| NotNow::Busy(busy(&refusal)))?;
-        let Ok(permit) = breaker.enter_probe_owned() else {
+        let slot = self.slots.acquire(&entry.watch.endpoint.host);
+        let slot = slot.map_err(|refusal| NotNow::Busy(busy(&refusal)))?;
+        let Ok(permit) = entry.breaker.enter_probe_owned() else {
             self.give_back(slot);
             return Err(NotNow::InProgress);
         };
         let mut begun = Begun::default();
-        let start = Start { number, due: now, manual: true };
+        let start = Start { place, due: now, manual: true };
         let attempt = self.take_off(&start, slot, permit, now, &mut begun);
         attempt.map(|attempt| (attempt, begun)).ok_or_else(|| NotNow::Busy(busy_elsewhere()))
     }
 
     /// Lets one due service through its gates, or says when to look at it again.
-    pub(super) fn try_start(&mut self, number: ServiceNumber, now: Moment, begun: &mut Begun) {
-        let Some(entry) = self.entries.get(&number) else { return };
+    pub(super) fn try_start(&mut self, place: Place, now: Moment, begun: &mut Begun) {
+        let Some(entry) = self.entries.get(place) else { return };
         if entry.flying.is_some() {
             // Its landing plans it anew.
             return;
@@ -73,46 +74,32 @@ impl Roster {
         if let Some(rejected) = entry.breaker.would_reject() {
             // Not renewed by looking: it stays the end of the same cooldown.
             let wait = rejected.retry_after.unwrap_or(self.policy.cooldown).max(GRID);
-            return self.look_at(number, now.plus(wait));
+            return self.look_at(place, now.plus(wait));
         }
-        let (host, due) = (entry.watch.endpoint.host.clone(), entry.due);
-        let breaker = entry.breaker.clone();
-        match self.slot_for(number, &host) {
+        let is_kept = self.kept_for.contains_key(&entry.watch.endpoint.host);
+        match slot_for(&mut self.slots, entry, is_kept) {
             Err(Wait::Tick) => {
                 begun.refused_by_host = begun.refused_by_host.saturating_add(1);
-                self.refuse(number);
-                self.look_at(number, self.next_tick(now));
+                self.refuse(place);
+                self.look_at(place, self.next_tick(now));
             }
             Err(Wait::Grid) => {
                 begun.refused_by_all = begun.refused_by_all.saturating_add(1);
-                self.look_at(number, now.plus(GRID));
+                self.look_at(place, now.plus(GRID));
             }
-            Ok(slot) => match breaker.enter_owned() {
+            Ok(slot) => match entry.breaker.enter_owned() {
                 Err(_) => {
                     self.give_back(slot);
-                    self.look_at(number, now.plus(GRID));
+                    self.look_at(place, now.plus(GRID));
                 }
                 Ok(permit) => {
-                    let start = Start { number, due, manual: false };
+                    let start = Start { place, due: entry.due, manual: false };
                     if self.take_off(&start, slot, permit, now, begun).is_none() {
-                        self.look_at(number, now.plus(GRID));
+                        self.look_at(place, now.plus(GRID));
                     }
                 }
             },
         }
-    }
-
-    /// A slot, unless the host's bound or the one for all is reached, or it is kept for somebody who
-    /// has waited for longer.
-    fn slot_for(&mut self, number: ServiceNumber, host: &HostKey) -> Result<Slot, Wait> {
-        let is_kept_for = self.entries.get(&number).is_some_and(super::Entry::is_kept_for);
-        if self.kept_for.contains_key(host) && !is_kept_for {
-            return Err(Wait::Tick);
-        }
-        self.slots.acquire(host).map_err(|refusal| match refusal {
-            SlotRefusal::HostFull { .. } => Wait::Tick,
-            SlotRefusal::AllFull { .. } => Wait::Grid,
-        })
     }
 
     /// `None` when there is no room for another flight or another member; nothing is held then.
@@ -124,10 +111,10 @@ impl Roster {
         now: Moment,
         begun: &mut Begun,
     ) -> Option<Attempt> {
-        let endpoint = Arc::clone(&self.entries.get(&start.number)?.watch.endpoint);
+        let endpoint = Arc::clone(&self.entries.get(start.place)?.watch.endpoint);
         self.attempts = self.attempts.saturating_add(1);
-        let attempt = Attempt(self.attempts);
-        match self.flights.join(Arc::clone(&endpoint), (start.number, attempt)) {
+        let attempt = Attempt { count: self.attempts, place: start.place };
+        match self.flights.join(Arc::clone(&endpoint), attempt) {
             Err(_) => {
                 self.give_back(slot);
                 permit.cancel();
@@ -142,22 +129,25 @@ impl Roster {
         }
         begun.lateness.push(now.since(start.due));
         let flying = Flying { attempt, permit, due: start.due, since: now, manual: start.manual };
-        begun.circuits.extend(self.aloft(start.number, flying, now));
+        begun.circuits.extend(self.aloft(start.place, flying, now));
         Some(attempt)
     }
 
     /// Notes that a poll is under way.
-    fn aloft(&mut self, number: ServiceNumber, flying: Flying, now: Moment) -> Option<Circuit> {
-        self.schedule.remove(&number);
-        self.release_place(number);
-        let entry = self.entries.get_mut(&number)?;
+    fn aloft(&mut self, place: Place, flying: Flying, now: Moment) -> Option<Circuit> {
+        if flying.manual {
+            // Whoever came due is out of the schedule already.
+            self.schedule.remove(&place);
+        }
+        self.release_place(place);
+        let entry = self.entries.get_mut(place)?;
         entry.last_polled = Some(now);
         entry.flying = Some(flying);
         entry.told(&mut self.circuits)
     }
 
-    fn refuse(&mut self, number: ServiceNumber) {
-        let Some(entry) = self.entries.get_mut(&number) else { return };
+    fn refuse(&mut self, place: Place) {
+        let Some(entry) = self.entries.get_mut(place) else { return };
         let before = entry.is_kept_for();
         entry.refused = entry.refused.once_more();
         if entry.is_kept_for() && !before {
@@ -167,8 +157,8 @@ impl Roster {
     }
 
     /// Nothing is kept for this service any more.
-    pub(super) fn release_place(&mut self, number: ServiceNumber) {
-        let Some(entry) = self.entries.get_mut(&number) else { return };
+    pub(super) fn release_place(&mut self, place: Place) {
+        let Some(entry) = self.entries.get_mut(place) else { return };
         let kept = entry.is_kept_for();
         entry.refused = Refused::No;
         if kept {
@@ -181,6 +171,18 @@ impl Roster {
             }
         }
     }
+}
+
+/// A slot, unless the host's bound or the one for all is reached, or it is kept for somebody who has
+/// waited for longer.
+fn slot_for(slots: &mut HostSlots, entry: &Entry, is_kept: bool) -> Result<Slot, Wait> {
+    if is_kept && !entry.is_kept_for() {
+        return Err(Wait::Tick);
+    }
+    slots.acquire(&entry.watch.endpoint.host).map_err(|refusal| match refusal {
+        SlotRefusal::HostFull { .. } => Wait::Tick,
+        SlotRefusal::AllFull { .. } => Wait::Grid,
+    })
 }
 
 /// Until when a service without a slot waits.

@@ -8,7 +8,9 @@ mod edit;
 mod entry;
 mod gates;
 mod hands;
+mod mold;
 mod pace;
+mod places;
 mod why;
 
 use std::collections::HashMap;
@@ -18,7 +20,7 @@ use std::time::Duration;
 use mainstay_base::{Moment, Rng};
 use mainstay_breaker::{Saved, State};
 use mainstay_kernel::{
-    DueSchedule, FlightLimits, Flights, Generation, HostKey, HostSlots, Slot,
+    Due, DueSchedule, FlightLimits, Flights, Generation, HostKey, HostSlots, Slot,
     sort_least_recent_first,
 };
 
@@ -27,11 +29,16 @@ pub use self::entry::{Attempt, Memory};
 use self::entry::{Entry, Refused};
 pub use self::gates::NotNow;
 use self::hands::Hands;
+use self::mold::Mold;
 use self::pace::Pace;
+use self::places::{HashPlaces, Place, Places};
 pub use self::why::Schedule;
 use crate::decide::{Ending, due_after_poll, on_grid};
 use crate::policy::{GRID, MOST_SERVICES, PollPolicy};
 use crate::watch::{Endpoint, ServiceNumber, Watch};
+
+/// How many services are read together: enough for memory to be busy, few enough to stay in the cache.
+const READ_AHEAD: usize = 32;
 
 /// The most services that wait for one request.
 const MOST_ABOARD: usize = 10_000;
@@ -41,14 +48,15 @@ pub struct Roster {
     policy: PollPolicy,
     rng: Arc<dyn Rng>,
     hands: Hands,
-    entries: HashMap<ServiceNumber, Entry>,
+    mold: Mold,
+    entries: Places,
     /// When each service that is not in the air is looked at next.
-    schedule: DueSchedule<ServiceNumber>,
+    schedule: DueSchedule<Place, HashPlaces>,
     pace: Pace,
     slots: HostSlots,
     /// How many services of a host were refused more than once: who is polled more often waits.
     kept_for: HashMap<HostKey, usize>,
-    flights: Flights<Arc<Endpoint>, (ServiceNumber, Attempt)>,
+    flights: Flights<Arc<Endpoint>, Attempt>,
     /// The slot of each request in the air.
     airborne: HashMap<Generation, Slot>,
     attempts: u64,
@@ -132,12 +140,14 @@ impl Roster {
     #[must_use]
     pub fn new(policy: PollPolicy, rng: Arc<dyn Rng>) -> Self {
         let in_flight = HostSlots::new(policy.limits);
+        let hands = Hands::default();
         Self {
+            mold: Mold::new(&policy, &hands),
             policy,
             rng,
-            hands: Hands::default(),
-            entries: HashMap::new(),
-            schedule: DueSchedule::default(),
+            hands,
+            entries: Places::default(),
+            schedule: DueSchedule::with_hasher(HashPlaces::default()),
             pace: Pace::default(),
             slots: in_flight,
             kept_for: HashMap::new(),
@@ -154,10 +164,13 @@ impl Roster {
         let mut begun = Begun::default();
         let mut due = self.schedule.pop_due(now, self.pace.quota());
         sort_least_recent_first(&mut due, |one| {
-            self.entries.get(&one.key).and_then(|entry| entry.last_polled)
+            self.entries.get(one.key).and_then(|entry| entry.last_polled)
         });
-        for one in due {
-            self.try_start(one.key, now, &mut begun);
+        for group in due.chunks(READ_AHEAD) {
+            self.read_ahead(group);
+            for one in group {
+                self.try_start(one.key, now, &mut begun);
+            }
         }
         begun
     }
@@ -178,10 +191,8 @@ impl Roster {
         }
         let members = self.flights.land(&takeoff.endpoint, takeoff.generation).unwrap_or_default();
         let all = members.len();
-        let aboard: Vec<_> = members
-            .into_iter()
-            .filter_map(|(number, attempt)| self.aboard(number, attempt))
-            .collect();
+        let aboard: Vec<_> =
+            members.into_iter().filter_map(|attempt| self.aboard(attempt)).collect();
         *dropped = dropped.saturating_add(all.saturating_sub(aboard.len()));
         aboard
     }
@@ -196,7 +207,8 @@ impl Roster {
         now: Moment,
     ) -> Option<Settlement> {
         self.hands.set(now);
-        let entry = self.entries.get_mut(&number)?;
+        let place = attempt.place;
+        let entry = self.entries.get_mut(place).filter(|entry| entry.watch.number == number)?;
         let flying = entry.flying.take_if(|flying| flying.attempt == attempt)?;
         let ending = match outcome {
             Outcome::Success => {
@@ -229,7 +241,7 @@ impl Roster {
             manual: flying.manual,
         };
         let due = entry.due;
-        self.look_at(number, due);
+        self.look_at(place, due);
         Some(settlement)
     }
 
@@ -242,7 +254,7 @@ impl Roster {
     /// Whether nobody is polled here.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.entries.len() == 0
     }
 
     /// How many requests are in the air.
@@ -266,23 +278,30 @@ impl Roster {
     /// The definition of a service, as it is polled by.
     #[must_use]
     pub fn watch_of(&self, number: ServiceNumber) -> Option<&Arc<Watch>> {
-        self.entries.get(&number).map(|entry| &entry.watch)
+        self.entries.find_entry(number).map(|entry| &entry.watch)
     }
 
     /// Every service that is polled here.
     pub fn numbers(&self) -> impl Iterator<Item = ServiceNumber> + '_ {
-        self.entries.keys().copied()
+        self.entries.numbers()
     }
 
-    fn aboard(&self, number: ServiceNumber, attempt: Attempt) -> Option<Aboard> {
-        let entry = self.entries.get(&number)?;
+    fn aboard(&self, attempt: Attempt) -> Option<Aboard> {
+        let entry = self.entries.get(attempt.place)?;
         let current = entry.flying.as_ref().is_some_and(|flying| flying.attempt == attempt);
         current.then(|| Aboard { watch: Arc::clone(&entry.watch), attempt })
     }
 
+    /// Reads something of all that the gates will need of these services. Among a million of them
+    /// none is in the processor's cache, and its reads wait for each other only in the gates.
+    fn read_ahead(&self, group: &[Due<Place>]) {
+        let entries = group.iter().filter_map(|one| self.entries.get(one.key));
+        std::hint::black_box(entries.map(Entry::touch).fold(0, u64::wrapping_add));
+    }
+
     /// Plans when a service is looked at. There is room for it: it was counted when it came.
-    fn look_at(&mut self, number: ServiceNumber, at: Moment) {
-        let planned = self.schedule.schedule(number, at);
+    fn look_at(&mut self, place: Place, at: Moment) {
+        let planned = self.schedule.schedule(place, at);
         debug_assert!(planned.is_ok(), "a service beyond the schedule's capacity");
     }
 
@@ -332,6 +351,14 @@ impl Entry {
         circuits.leave(from);
         circuits.enter(to);
         (from != to).then(|| Circuit { watch: Arc::clone(&self.watch), from, to })
+    }
+
+    /// A number that can't be known without reading all that it leads to.
+    fn touch(&self) -> u64 {
+        let endpoint = &self.watch.endpoint;
+        let host = endpoint.host.as_str().as_bytes().first().copied().unwrap_or_default();
+        let breaker = u64::from(self.breaker.state() == State::Closed);
+        endpoint.fingerprint() ^ u64::from(host) ^ breaker
     }
 
     fn is_kept_for(&self) -> bool {

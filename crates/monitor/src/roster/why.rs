@@ -33,7 +33,7 @@ impl Roster {
     #[must_use]
     pub fn schedule_of(&self, number: ServiceNumber, now: Moment) -> Option<Schedule> {
         self.hands.set(now);
-        let entry = self.entries.get(&number)?;
+        let entry = self.entries.find_entry(number)?;
         Some(self.explain(entry, now))
     }
 

@@ -1,0 +1,98 @@
+//! Where each service stands: its place is found once by its number, and from then on without search.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::entry::Entry;
+use crate::watch::ServiceNumber;
+
+/// Where a service stands. Whoever comes after it is gone may get the same one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Place(u32);
+
+/// Every service in its place.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    entries: Vec<Option<Entry>>,
+    /// Places that somebody has left.
+    free: Vec<Place>,
+    by_number: HashMap<ServiceNumber, Place>,
+}
+
+impl Places {
+    pub(super) fn get(&self, place: Place) -> Option<&Entry> {
+        self.entries.get(place.index())?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, place: Place) -> Option<&mut Entry> {
+        self.entries.get_mut(place.index())?.as_mut()
+    }
+
+    pub(super) fn find(&self, number: ServiceNumber) -> Option<Place> {
+        self.by_number.get(&number).copied()
+    }
+
+    pub(super) fn find_entry(&self, number: ServiceNumber) -> Option<&Entry> {
+        self.get(self.find(number)?)
+    }
+
+    /// Gives a service that has no place yet one; `None` when no more can be told apart.
+    pub(super) fn insert(&mut self, entry: Entry) -> Option<Place> {
+        let number = entry.watch.number;
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None => {
+                let place = Place(u32::try_from(self.entries.len()).ok()?);
+                self.entries.push(None);
+                place
+            }
+        };
+        *self.entries.get_mut(place.index())? = Some(entry);
+        self.by_number.insert(number, place);
+        Some(place)
+    }
+
+    pub(super) fn remove(&mut self, place: Place) -> Option<Entry> {
+        let entry = self.entries.get_mut(place.index())?.take()?;
+        self.by_number.remove(&entry.watch.number);
+        self.free.push(place);
+        Some(entry)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_number.len()
+    }
+
+    pub(super) fn numbers(&self) -> impl Iterator<Item = ServiceNumber> + '_ {
+        self.by_number.keys().copied()
+    }
+}
+
+impl Place {
+    fn index(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+/// Hashes places: nobody outside chooses them, so that one multiplication is enough.
+pub(super) type HashPlaces = BuildHasherDefault<PlaceHasher>;
+
+#[derive(Debug, Default)]
+pub(super) struct PlaceHasher(u64);
+
+/// 2^64 by the golden ratio: neighbours end up far apart.
+const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl Hasher for PlaceHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(GOLDEN);
+    }
+}
