@@ -36,7 +36,7 @@ pub struct Watch {
     pub generation: i64,
 }
 
-/// Where a service is asked. Two that are equal make the same request and share it in the air.
+/// Where a service is asked. Two that are equal make the same request.
 #[derive(Debug)]
 pub struct Endpoint {
     /// The host whose slots it takes.
@@ -45,8 +45,8 @@ pub struct Endpoint {
     pub url: String,
     /// Further headers of the request; their values are secrets.
     pub headers: Vec<(String, Secret<String>)>,
-    /// How long the whole request may take. Who joins a request in the air waits as long as its
-    /// leader does: it is not part of what makes two endpoints equal.
+    /// How long the whole request may take. It is not part of what makes two endpoints equal, but only
+    /// those of the same patience share a request.
     pub timeout: Duration,
     fingerprint: u64,
     /// The request, prepared when it is first made.

@@ -6,6 +6,7 @@ use tokio::sync::oneshot;
 
 use super::Engine;
 use crate::failure::PollFailure;
+use crate::policy::LONGEST_TIMEOUT;
 use crate::polling::PollAnswer;
 use crate::roster::NotNow;
 use crate::sink::Recorded;
@@ -13,6 +14,9 @@ use crate::watch::ServiceNumber;
 
 /// How long an operator waits for the database, when the poll itself has ended.
 const RECORDING: Duration = Duration::from_secs(10);
+
+/// How long an operator waits for the poll.
+const LANDING: Duration = LONGEST_TIMEOUT.saturating_mul(2);
 
 /// Why an operator's poll has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -48,7 +52,9 @@ impl Engine {
         number: ServiceNumber,
     ) -> Result<PollAnswer, PollNowError> {
         let landing = self.start_now(number)?;
-        let landed = landing.await.map_err(|_| self.gone())?;
+        // A request ends by its own timeout; this is for one that does not.
+        let landed = tokio::time::timeout(LANDING, landing).await.map_err(|_| self.gone())?;
+        let landed = landed.map_err(|_| self.gone())?;
         let recorded = tokio::time::timeout(RECORDING, landed.recorded).await;
         let summary = match recorded {
             Ok(Ok(Recorded::Written(summary))) => summary,
@@ -69,6 +75,10 @@ impl Engine {
 
     fn start_now(&self, number: ServiceNumber) -> Result<oneshot::Receiver<Landed>, NotNow> {
         let shared = &self.shared;
+        if !shared.parts.sink.has_room() {
+            let message = "results wait for the database, and there is no room for another one; ask again in a moment";
+            return Err(NotNow::Busy(message.to_owned()));
+        }
         let now = shared.moment();
         let (sender, receiver) = oneshot::channel();
         let mut roster = shared.roster();

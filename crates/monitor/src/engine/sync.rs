@@ -61,6 +61,8 @@ impl Shared {
                 );
             }
         }
+        // Who waits for a poll that an edit has ended is told at once.
+        self.state().waiting.retain(|attempt, _| roster.is_under_way(*attempt));
         let next = roster.next_beat(now);
         drop(roster);
         self.wake_for(next);

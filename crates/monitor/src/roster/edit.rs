@@ -41,7 +41,7 @@ impl Roster {
     /// Polls a service no more. A result in the air will be stale.
     pub fn forget(&mut self, number: ServiceNumber) -> Option<Arc<Watch>> {
         let place = self.entries.find(number)?;
-        self.release_place(place);
+        self.leave_line(place);
         self.schedule.remove(&place);
         let entry = self.entries.remove(place)?;
         self.pace.remove(entry.watch.interval);
@@ -86,16 +86,18 @@ impl Roster {
         if known >= Some(watch.revision) {
             return Edited::Unchanged;
         }
-        // A slot that is kept at the old host is none at the new one.
-        self.release_place(place);
+        // A place in the line of the old host is none at the new one.
+        self.leave_line(place);
         let Some(entry) = self.entries.get_mut(place) else { return Edited::Unchanged };
         let before = std::mem::replace(&mut entry.watch, watch);
         let after = Arc::clone(&entry.watch);
         self.pace.remove(before.interval);
         self.pace.add(after.interval);
-        let moved = before.endpoint != after.endpoint;
-        let asks_otherwise = moved || before.endpoint.timeout != after.endpoint.timeout;
         let reads_otherwise = before.format != after.format;
+        // Another generation of the same definition: it was stopped, or elsewhere, in between.
+        let was_away = before.generation != after.generation && !reads_otherwise;
+        let moved = before.endpoint != after.endpoint || was_away;
+        let asks_otherwise = moved || before.endpoint.timeout != after.endpoint.timeout;
         if moved {
             entry.breaker.reset();
             // The edit has told it.
@@ -108,10 +110,13 @@ impl Roster {
         }
         let anew = asks_otherwise || reads_otherwise || before.interval != after.interval;
         if anew {
-            entry.due = now;
+            // No edit but that of the endpoint shortens the breaker's time.
+            let refused = entry.breaker.would_reject().and_then(|refused| refused.retry_after);
+            entry.due = now.plus(refused.unwrap_or_default());
         }
+        let due = entry.due;
         if anew && entry.flying.is_none() {
-            self.look_at(place, now);
+            self.look_at(place, due);
         }
         Edited::Changed
     }

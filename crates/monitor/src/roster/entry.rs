@@ -57,17 +57,17 @@ pub(super) enum Refused {
     #[default]
     No,
     Once,
-    /// From here on nobody of the host who was polled later goes before it.
-    Again,
+    /// From here on it stands in the line of its host.
+    Again(Turn),
 }
 
-impl Refused {
-    pub(super) fn once_more(self) -> Self {
-        match self {
-            Self::No => Self::Once,
-            Self::Once | Self::Again => Self::Again,
-        }
-    }
+/// Where a service stands in the line of its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// Counts the services that ever stood in a line.
+    pub(super) number: u64,
+    /// A slot was given back, and it is looked at on the next point of the grid.
+    pub(super) is_called: bool,
 }
 
 /// What is carried over a restart, as durations: two processes share no steady clock.

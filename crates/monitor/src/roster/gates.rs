@@ -8,9 +8,9 @@ use mainstay_base::Moment;
 use mainstay_breaker::Permit;
 use mainstay_kernel::{HostSlots, Role, Slot, SlotRefusal};
 
-use super::entry::{Attempt, Entry, Flying, Refused};
+use super::entry::{Attempt, Entry, Flying};
 use super::places::Place;
-use super::{Begun, Circuit, Roster, Takeoff};
+use super::{Begun, Circuit, Request, Roster, Takeoff};
 use crate::policy::GRID;
 use crate::watch::ServiceNumber;
 
@@ -74,10 +74,12 @@ impl Roster {
         if let Some(rejected) = entry.breaker.would_reject() {
             // Not renewed by looking: it stays the end of the same cooldown.
             let wait = rejected.retry_after.unwrap_or(self.policy.cooldown).max(GRID);
+            // Nobody waits behind somebody who may not go.
+            self.leave_line(place);
             return self.look_at(place, now.plus(wait));
         }
-        let is_kept = self.kept_for.contains_key(&entry.watch.endpoint.host);
-        match slot_for(&mut self.slots, entry, is_kept) {
+        let has_line = self.lines.has(&entry.watch.endpoint.host);
+        match slot_for(&mut self.slots, entry, has_line) {
             Err(Wait::Tick) => {
                 begun.refused_by_host = begun.refused_by_host.saturating_add(1);
                 self.refuse(place);
@@ -114,7 +116,7 @@ impl Roster {
         let endpoint = Arc::clone(&self.entries.get(start.place)?.watch.endpoint);
         self.attempts = self.attempts.saturating_add(1);
         let attempt = Attempt { count: self.attempts, place: start.place };
-        match self.flights.join(Arc::clone(&endpoint), attempt) {
+        match self.flights.join(Request(Arc::clone(&endpoint)), attempt) {
             Err(_) => {
                 self.give_back(slot);
                 permit.cancel();
@@ -128,9 +130,21 @@ impl Roster {
             Ok(Role::Follower(_)) => self.give_back(slot),
         }
         begun.lateness.push(now.since(start.due));
-        let flying = Flying { attempt, permit, due: start.due, since: now, manual: start.manual };
+        let flying = Flying {
+            attempt,
+            permit,
+            due: self.runs_from(start, now),
+            since: now,
+            manual: start.manual,
+        };
         begun.circuits.extend(self.aloft(start.place, flying, now));
         Some(attempt)
+    }
+
+    /// What the interval runs from: many that came together start one after the other, and go on so.
+    fn runs_from(&self, start: &Start, now: Moment) -> Moment {
+        let is_new = self.entries.get(start.place).is_some_and(|entry| entry.poll_seq == 0);
+        if is_new { now } else { start.due }
     }
 
     /// Notes that a poll is under way.
@@ -139,44 +153,17 @@ impl Roster {
             // Whoever came due is out of the schedule already.
             self.schedule.remove(&place);
         }
-        self.release_place(place);
+        self.leave_line(place);
         let entry = self.entries.get_mut(place)?;
         entry.last_polled = Some(now);
         entry.flying = Some(flying);
         entry.told(&mut self.circuits)
     }
-
-    fn refuse(&mut self, place: Place) {
-        let Some(entry) = self.entries.get_mut(place) else { return };
-        let before = entry.is_kept_for();
-        entry.refused = entry.refused.once_more();
-        if entry.is_kept_for() && !before {
-            let places = self.kept_for.entry(entry.watch.endpoint.host.clone()).or_default();
-            *places = places.saturating_add(1);
-        }
-    }
-
-    /// Nothing is kept for this service any more.
-    pub(super) fn release_place(&mut self, place: Place) {
-        let Some(entry) = self.entries.get_mut(place) else { return };
-        let kept = entry.is_kept_for();
-        entry.refused = Refused::No;
-        if kept {
-            let host = &entry.watch.endpoint.host;
-            let left = self.kept_for.get(host).copied().unwrap_or_default().saturating_sub(1);
-            if left == 0 {
-                self.kept_for.remove(host);
-            } else {
-                self.kept_for.insert(host.clone(), left);
-            }
-        }
-    }
 }
 
-/// A slot, unless the host's bound or the one for all is reached, or it is kept for somebody who has
-/// waited for longer.
-fn slot_for(slots: &mut HostSlots, entry: &Entry, is_kept: bool) -> Result<Slot, Wait> {
-    if is_kept && !entry.is_kept_for() {
+/// A slot, unless the host's bound or the one for all is reached, or others stand in the host's line.
+fn slot_for(slots: &mut HostSlots, entry: &Entry, has_line: bool) -> Result<Slot, Wait> {
+    if has_line && !entry.is_in_line() {
         return Err(Wait::Tick);
     }
     slots.acquire(&entry.watch.endpoint.host).map_err(|refusal| match refusal {

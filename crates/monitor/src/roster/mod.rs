@@ -8,27 +8,29 @@ mod edit;
 mod entry;
 mod gates;
 mod hands;
+mod line;
 mod mold;
 mod pace;
 mod places;
 mod why;
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::{Moment, Rng};
 use mainstay_breaker::{Saved, State};
 use mainstay_kernel::{
-    Due, DueSchedule, FlightLimits, Flights, Generation, HostKey, HostSlots, Slot,
-    sort_least_recent_first,
+    Due, DueSchedule, FlightLimits, Flights, Generation, HostSlots, Slot, sort_least_recent_first,
 };
 
 pub use self::edit::Edited;
+use self::entry::Entry;
 pub use self::entry::{Attempt, Memory};
-use self::entry::{Entry, Refused};
 pub use self::gates::NotNow;
 use self::hands::Hands;
+use self::line::Lines;
 use self::mold::Mold;
 use self::pace::Pace;
 use self::places::{HashPlaces, Place, Places};
@@ -54,14 +56,17 @@ pub struct Roster {
     schedule: DueSchedule<Place, HashPlaces>,
     pace: Pace,
     slots: HostSlots,
-    /// How many services of a host were refused more than once: who is polled more often waits.
-    kept_for: HashMap<HostKey, usize>,
-    flights: Flights<Arc<Endpoint>, Attempt>,
+    lines: Lines,
+    flights: Flights<Request, Attempt>,
     /// The slot of each request in the air.
     airborne: HashMap<Generation, Slot>,
     attempts: u64,
     circuits: Circuits,
 }
+
+/// What is asked, and for how long: whoever gives up sooner or later makes a request of its own.
+#[derive(Debug, Clone)]
+struct Request(Arc<Endpoint>);
 
 /// How many breakers have each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -150,7 +155,7 @@ impl Roster {
             schedule: DueSchedule::with_hasher(HashPlaces::default()),
             pace: Pace::default(),
             slots: in_flight,
-            kept_for: HashMap::new(),
+            lines: Lines::default(),
             flights: Flights::new(flight_limits()),
             airborne: HashMap::new(),
             attempts: 0,
@@ -189,7 +194,8 @@ impl Roster {
         if let Some(slot) = self.airborne.remove(&takeoff.generation) {
             self.give_back(slot);
         }
-        let members = self.flights.land(&takeoff.endpoint, takeoff.generation).unwrap_or_default();
+        let request = Request(Arc::clone(&takeoff.endpoint));
+        let members = self.flights.land(&request, takeoff.generation).unwrap_or_default();
         let all = members.len();
         let aboard: Vec<_> =
             members.into_iter().filter_map(|attempt| self.aboard(attempt)).collect();
@@ -286,6 +292,12 @@ impl Roster {
         self.entries.numbers()
     }
 
+    /// Whether this poll is still under way: an edit or a removal ends it.
+    #[must_use]
+    pub fn is_under_way(&self, attempt: Attempt) -> bool {
+        self.aboard(attempt).is_some()
+    }
+
     fn aboard(&self, attempt: Attempt) -> Option<Aboard> {
         let entry = self.entries.get(attempt.place)?;
         let current = entry.flying.as_ref().is_some_and(|flying| flying.attempt == attempt);
@@ -305,9 +317,14 @@ impl Roster {
         debug_assert!(planned.is_ok(), "a service beyond the schedule's capacity");
     }
 
+    /// The slot is free, and whoever stands first in the line of its host is called.
     fn give_back(&mut self, slot: Slot) {
+        let host = self.lines.has(slot.host()).then(|| slot.host().clone());
         let released = self.slots.release(slot);
         debug_assert!(released.is_ok(), "a slot of another table");
+        if let Some(host) = host {
+            self.call_next(&host);
+        }
     }
 
     /// The begin of the next tick.
@@ -338,6 +355,20 @@ impl std::fmt::Debug for Roster {
     }
 }
 
+impl PartialEq for Request {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.timeout == other.0.timeout && self.0 == other.0
+    }
+}
+
+impl Eq for Request {}
+
+impl Hash for Request {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
 fn flight_limits() -> FlightLimits {
     // As many as there are services: the slots are what bounds requests.
     FlightLimits::new(MOST_SERVICES, MOST_ABOARD).unwrap_or_default()
@@ -359,10 +390,6 @@ impl Entry {
         let host = endpoint.host.as_str().as_bytes().first().copied().unwrap_or_default();
         let breaker = u64::from(self.breaker.state() == State::Closed);
         endpoint.fingerprint() ^ u64::from(host) ^ breaker
-    }
-
-    fn is_kept_for(&self) -> bool {
-        self.refused == Refused::Again
     }
 }
 

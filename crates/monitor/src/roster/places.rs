@@ -7,7 +7,7 @@ use super::entry::Entry;
 use crate::watch::ServiceNumber;
 
 /// Where a service stands. Whoever comes after it is gone may get the same one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place(u32);
 
 /// Every service in its place.

@@ -1,6 +1,7 @@
 //! Further headers of a service's requests. Their values are secrets: no error repeats one.
 
 use mainstay_base::Secret;
+use mainstay_outbound::web::request::{MAX_HEADER_BYTES, REFUSED_HEADERS};
 
 /// The most headers of one service.
 pub const MAX_HEADERS: usize = 20;
@@ -8,22 +9,6 @@ pub const MAX_HEADERS: usize = 20;
 pub const MAX_HEADER_NAME_BYTES: usize = 256;
 /// The longest value of a header, in bytes.
 pub const MAX_HEADER_VALUE_BYTES: usize = 4 * 1024;
-
-/// What Mainstay sets itself, and what speaks of the connection and not of the request.
-pub const RESERVED_HEADERS: [&str; 12] = [
-    "connection",
-    "content-length",
-    "host",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "user-agent",
-];
 
 /// A header's name and its value.
 pub type Header = (String, Secret<String>);
@@ -48,6 +33,9 @@ pub enum HeaderError {
     /// A name that stands there twice.
     #[error("with the name {0:?} twice; give it once")]
     Twice(String),
+    /// More bytes than a request carries.
+    #[error("of more than {MAX_HEADER_BYTES} bytes in all; leave some out, or shorten them")]
+    TooLarge,
     /// A value that can't be sent.
     #[error(
         "with a value of {0:?} that can't be sent: use visible ASCII characters and spaces \
@@ -66,18 +54,28 @@ pub(super) fn check(mut headers: Vec<Header>) -> Result<Vec<Header>, HeaderError
         if !is_token(name) {
             return Err(HeaderError::Name(shown(name)));
         }
-        if RESERVED_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+        if is_reserved(name) {
             return Err(HeaderError::Reserved(shown(name)));
         }
         if !is_value(value.expose()) {
             return Err(HeaderError::Value(shown(name)));
         }
     }
+    let bytes = headers.iter().map(|(name, value)| name.len().saturating_add(value.expose().len()));
+    if bytes.fold(0_usize, usize::saturating_add) > MAX_HEADER_BYTES {
+        return Err(HeaderError::TooLarge);
+    }
     let twice = headers.windows(2).find_map(|pair| match pair {
         [(one, _), (other, _)] if one.eq_ignore_ascii_case(other) => Some(shown(other)),
         _ => None,
     });
     twice.map_or(Ok(headers), |name| Err(HeaderError::Twice(name)))
+}
+
+/// Mainstay says who it is, and what a request can't carry is refused here already.
+fn is_reserved(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == "user-agent" || REFUSED_HEADERS.contains(&name.as_str())
 }
 
 /// Somebody's name of a header, as an error repeats it.
@@ -102,6 +100,9 @@ fn is_value(value: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use mainstay_outbound::web::WebRequest;
+    use url::Url;
+
     use super::*;
 
     fn header(name: &str, value: &str) -> Header {
@@ -128,6 +129,8 @@ mod tests {
             ("user-agent", "hunter2", "sets itself"),
             ("Content-Length", "hunter2", "sets itself"),
             ("Transfer-Encoding", "hunter2", "no place here"),
+            ("Accept-Encoding", "hunter2", "sets itself"),
+            ("Range", "hunter2", "no place here"),
             ("x", "", "can't be sent"),
             ("x", " hunter2", "can't be sent"),
             ("x", "hunter2\r\nb: c", "can't be sent"),
@@ -140,6 +143,28 @@ mod tests {
             assert!(!told.contains("nter2"), "{told}");
         }
         assert!(check(vec![header("x", &long[1..])]).is_ok());
+    }
+
+    /// What is accepted here must not fail at each poll.
+    #[test]
+    fn whatever_is_accepted_can_be_sent() {
+        let value = "v".repeat(MAX_HEADER_VALUE_BYTES);
+        let two = vec![header("x-a", &value[4..]), header("x-b", &value[4..])];
+        assert_eq!(
+            check([two.clone(), vec![header("x-c", "v")]].concat()),
+            Err(HeaderError::TooLarge)
+        );
+        let mut request = WebRequest::get("test", &Url::parse("http://a.example/").unwrap());
+        for (name, value) in check(two).unwrap() {
+            request = request.header(&name, value);
+        }
+        assert!(request.build().is_ok());
+        for name in REFUSED_HEADERS {
+            assert!(
+                matches!(check(vec![header(name, "v")]), Err(HeaderError::Reserved(_))),
+                "{name}"
+            );
+        }
     }
 
     #[test]

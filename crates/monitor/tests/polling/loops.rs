@@ -84,6 +84,31 @@ async fn what_an_operator_waits_for_ends_when_mainstay_stops() {
 }
 
 #[tokio::test]
+async fn who_waits_for_a_poll_that_an_edit_ends_is_told_at_once() {
+    let stage = Stage::new();
+    let one = stage.add(1, 60_000, GOOD);
+    stage.until("the first poll", |stage| stage.taken(1) == 1).await;
+    stage.world.set(1, Manner::Hangs);
+    let engine = stage.engine.clone();
+    let asking = tokio::spawn(async move { engine.poll_now(one).await });
+    stage.until("the operator's poll", |stage| stage.asked(1).len() == 2).await;
+    stage.remove(one);
+    let answer = tokio::time::timeout(Duration::from_secs(10), asking).await.unwrap().unwrap();
+    assert_eq!(answer.unwrap_err(), PollNowError::Stale);
+}
+
+#[tokio::test]
+async fn an_operators_poll_does_not_begin_either_while_results_find_no_room() {
+    let stage = Stage::new();
+    let one = stage.add(1, 60_000, GOOD);
+    stage.until("the first poll", |stage| stage.taken(1) == 1).await;
+    stage.world.is_full.store(true, Ordering::SeqCst);
+    let refused = stage.engine.poll_now(one).await.unwrap_err();
+    assert!(matches!(refused, PollNowError::NotNow(NotNow::Busy(_))), "{refused:?}");
+    assert_eq!(stage.asked(1).len(), 1);
+}
+
+#[tokio::test]
 async fn no_poll_begins_while_results_find_no_room() {
     let stage = Stage::new();
     stage.world.is_full.store(true, Ordering::SeqCst);

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstay_base::Moment;
 use mainstay_breaker::State;
 use mainstay_monitor::ServiceNumber;
 use mainstay_monitor::formats::Format;
 use mainstay_monitor::roster::{Edited, Outcome};
 
-use crate::stage::{Stage, endpoint, urls};
+use crate::stage::{BEGIN, Stage, endpoint, urls};
 
 const URL: &str = "http://a.test/health";
 const OTHER: &str = "http://b.test/health";
@@ -21,6 +22,33 @@ fn polled_once() -> Stage {
     stage.end_one(&takeoffs, Outcome::Success);
     stage.pass(Duration::from_secs(10));
     stage
+}
+
+/// The database has forgotten its guards, and so does the roster.
+#[test]
+fn one_that_was_stopped_and_started_between_two_looks_begins_anew() {
+    let mut stage = Stage::new();
+    stage.add(1, "http://a.test/", 5);
+    stage.run(600, |_| Outcome::Failure);
+    let open = stage.roster.schedule_of(ServiceNumber(1), stage.now).unwrap();
+    assert_eq!(open.breaker, State::Open);
+    stage.edit(1, |watch| watch.generation += 1);
+    let anew = stage.roster.schedule_of(ServiceNumber(1), stage.now).unwrap();
+    assert_eq!((anew.breaker, anew.due), (State::Closed, stage.now));
+}
+
+#[test]
+fn no_edit_of_the_interval_shortens_the_time_of_the_breaker() {
+    let mut stage = Stage::new();
+    stage.add(1, "http://a.test/", 5);
+    stage.run(600, |_| Outcome::Failure);
+    let before = stage.roster.schedule_of(ServiceNumber(1), stage.now).unwrap();
+    stage.edit(1, |watch| watch.interval = Duration::from_secs(30));
+    let after = stage.roster.schedule_of(ServiceNumber(1), stage.now).unwrap();
+    assert_eq!((after.breaker, Some(after.due)), (State::Open, before.retry_at));
+    let (at, _) = stage.next_takeoff();
+    let began = after.due.since(Moment::from_origin(BEGIN)).as_secs_f64();
+    assert!(at - began < 0.051, "{at} {began}");
 }
 
 #[test]

@@ -13,6 +13,7 @@
     reason = "small numbers of tests"
 )]
 
+mod crowds;
 mod edits;
 mod flights;
 mod gates;

@@ -158,6 +158,14 @@ each_database! {
             let state = house.state().await;
             assert_eq!(state.get::<String>("breaker_state").unwrap(), "open");
             assert!(state.get::<i64>("next_poll_at").unwrap() > 99);
+            // While the breaker refuses, its end is the plan: nobody is late before.
+            let later = house.now().await.as_millis() + 200_000;
+            house.execute(&format!("UPDATE service_states SET breaker_retry_at = {later}")).await;
+            let again = Patch { poll_interval_ms: Some(90_000), ..Patch::default() };
+            house.update(id, again).await.unwrap();
+            assert_eq!(house.state().await.get::<i64>("next_poll_at").unwrap(), later);
+            let back = Patch { poll_interval_ms: Some(30_000), ..Patch::default() };
+            house.update(id, back).await.unwrap();
             assert_eq!(house.generation().await, generation);
         }
     }

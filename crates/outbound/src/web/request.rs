@@ -33,8 +33,9 @@ pub const MAX_HEADER_BYTES: usize = 8 * 1024;
 
 const OWN_NAME: &str = concat!("Mainstay/", env!("CARGO_PKG_VERSION"));
 
-/// What belongs to the connection, or would change what the answer means.
-const REFUSED: [&str; 15] = [
+/// Headers that nobody may bring along: they belong to the connection, or would change what the answer
+/// means.
+pub const REFUSED_HEADERS: [&str; 15] = [
     "accept-encoding",
     "connection",
     "content-encoding",
@@ -244,7 +245,7 @@ fn add_headers(
     for (before, (name, value)) in given.iter().enumerate() {
         let at = before.saturating_add(1);
         let name = HeaderName::try_from(name).map_err(|_| RequestError::HeaderName { at })?;
-        if REFUSED.contains(&name.as_str()) {
+        if REFUSED_HEADERS.contains(&name.as_str()) {
             return Err(RequestError::HeaderRefused { name });
         }
         let Ok(mut value) = HeaderValue::from_str(value.expose()) else {

@@ -4,11 +4,19 @@
 use mainstay_base::Timestamp;
 use mainstay_store::{Sql, StoreError, Tx, values};
 
-const RESCHEDULE: Sql = Sql::same(
-    "monitor.reschedule",
-    "UPDATE service_states SET next_poll_at = $2, dependency_revision = dependency_revision + 1
-     WHERE service_no = $1",
-);
+// While its breaker refuses, a plan before the breaker's end would only be missed.
+macro_rules! reschedule {
+    ($later:literal) => {
+        concat!(
+            "UPDATE service_states SET dependency_revision = dependency_revision + 1, next_poll_at = CASE
+               WHEN $2 IS NOT NULL AND breaker_state = 'open'
+               THEN ", $later, "(CAST($2 AS bigint), coalesce(breaker_retry_at, 0)) ELSE $2 END
+             WHERE service_no = $1"
+        )
+    };
+}
+const RESCHEDULE: Sql =
+    Sql::pair("monitor.reschedule", reschedule!("max"), reschedule!("greatest"));
 const RESET: Sql = Sql::same(
     "monitor.reset_guards",
     "UPDATE service_states SET breaker_state = 'closed', breaker_failures = 0,
@@ -24,7 +32,7 @@ const FORGET: Sql = Sql::same(
      WHERE service_no = $1",
 );
 
-/// Plans the next poll; `None` is no plan.
+/// Plans the next poll, not before the breaker lets it through; `None` is no plan.
 pub(in crate::services) async fn reschedule(
     tx: &mut Tx,
     number: i64,
