@@ -88,18 +88,28 @@ pub(super) struct NewService {
 #[serde(deny_unknown_fields)]
 pub(super) struct ServiceChange {
     /// Its name.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = Option<String>, nullable = false)]
     name: Option<String>,
     /// Where to ask. Another place starts with a closed breaker and no backoff.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = Option<String>, nullable = false)]
     health_endpoint: Option<String>,
     /// How to read the answer. Another format takes `schema_config` away unless it is given too.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = Option<String>, nullable = false)]
     format: Option<String>,
     /// Where in the answer the dependencies stand; `null` takes it away.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<Object>)]
     schema_config: Option<Option<Value>>,
     /// How often to ask.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = Option<i64>, nullable = false)]
     poll_interval_ms: Option<i64>,
     /// How long one request may take.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = Option<i64>, nullable = false)]
     timeout_ms: Option<i64>,
     /// Headers to set, and with `null` those to take away; the others stay. `null` in place of all
     /// takes all away.
@@ -111,6 +121,8 @@ pub(super) struct ServiceChange {
     #[schema(value_type = Option<String>)]
     team: Option<Option<String>>,
     /// Whether it is polled.
+    #[serde(default, deserialize_with = "not_null")]
+    #[schema(value_type = Option<bool>, nullable = false)]
     is_active: Option<bool>,
 }
 
@@ -294,6 +306,13 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
+}
+
+/// What can't be taken away may be left out, but is not `null`.
+fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 impl From<NewService> for Draft {

@@ -71,6 +71,12 @@ async fn a_service_is_added_shown_changed_and_removed() {
     }
     let (_, cleared) = send(&admin, "PATCH", &target, &json!({"headers": null})).await;
     assert_eq!(cleared["header_names"], json!([]));
+    for field in
+        ["name", "health_endpoint", "format", "poll_interval_ms", "timeout_ms", "is_active"]
+    {
+        let (status, refused) = send(&admin, "PATCH", &target, &json!({field: null})).await;
+        assert_eq!(status, 400, "{field} can't be taken away: {refused}");
+    }
     assert_eq!(send(&admin, "DELETE", &target, &json!({})).await.0, 204);
     assert_eq!(admin.get(&target).await.code(), "not_found");
     for method in ["PATCH", "DELETE"] {
