@@ -1,7 +1,6 @@
 //! Who is due and when: keys in the order of their due times.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::collections::BTreeMap;
 
 use mainstay_base::Moment;
 
@@ -10,30 +9,29 @@ use crate::limit::{ZeroLimit, at_least_one};
 /// How many keys a schedule holds, unless told otherwise.
 pub const DEFAULT_CAPACITY: usize = 1_000_000;
 
-/// When each key is due. A key stands in it at most once.
+/// When each key is due.
 ///
-/// Scheduling, moving and taking a key out cost O(log n), and so does looking at the earliest one;
-/// it holds as many entries as keys, however often they move. Keys that are due at the same moment
-/// come out in the order in which they were scheduled.
+/// Scheduling a key and taking it out cost O(log n), and so does looking at the earliest one; what is
+/// taken out leaves nothing behind. Keys that are due at the same moment come out in the order in
+/// which they were scheduled.
 ///
-/// It is a tree and not a heap: what comes due together, or was scheduled for about the same time,
-/// stands together in memory, so that a million keys cost hardly more than a thousand.
-///
-/// `S` hashes the keys; the default withstands keys that an enemy chooses.
+/// Whoever schedules a key keeps its [`Ticket`], beside whatever else it keeps of that key, and moves
+/// the key by taking it out and scheduling it again. A table from keys to tickets in here would be
+/// one more place in memory to go to for every poll, and so would a heap, whose neighbours are due at
+/// different times: in this tree, what comes due together stands together, so that a million keys
+/// cost hardly more than a thousand.
 #[derive(Debug, Clone)]
-pub struct DueSchedule<K, S = RandomState> {
+pub struct DueSchedule<K> {
     /// Every key, the earliest first.
-    order: BTreeMap<Turn, K>,
-    /// Where each key stands in `order`.
-    turns: HashMap<K, Turn, S>,
+    order: BTreeMap<Ticket, K>,
     /// Breaks ties: it counts every scheduling.
     sequence: u64,
     capacity: usize,
 }
 
-/// A place in the order. No two keys have the same one.
+/// Names one scheduling of a key: no other has the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Turn {
+pub struct Ticket {
     due: Moment,
     sequence: u64,
 }
@@ -55,80 +53,50 @@ pub struct ScheduleFull {
     pub capacity: usize,
 }
 
-impl<K: Clone + Eq + Hash> DueSchedule<K> {
+impl<K> DueSchedule<K> {
     /// An empty schedule for up to `capacity` keys. It takes their room only as they come.
     ///
     /// # Errors
     /// [`ZeroLimit`] when `capacity` is zero.
     pub fn new(capacity: usize) -> Result<Self, ZeroLimit> {
-        let capacity = at_least_one("the capacity of the due schedule", capacity)?;
-        Ok(Self { capacity, ..Self::default() })
-    }
-}
-
-impl<K: Clone + Eq + Hash, S: BuildHasher> DueSchedule<K, S> {
-    /// An empty schedule for up to [`DEFAULT_CAPACITY`] keys that `hasher` hashes.
-    #[must_use]
-    pub fn with_hasher(hasher: S) -> Self {
-        let turns = HashMap::with_hasher(hasher);
-        Self { order: BTreeMap::new(), turns, sequence: 0, capacity: DEFAULT_CAPACITY }
+        at_least_one("the capacity of the due schedule", capacity).map(Self::empty)
     }
 
-    /// Makes `key` due at `due` instead of when it was due before, which is returned.
+    /// Makes `key` due at `due`. A key that is in it already stands in it twice then.
     ///
     /// # Errors
-    /// [`ScheduleFull`] when a new key finds no room; a key that is in it can always be moved.
-    pub fn schedule(&mut self, key: K, due: Moment) -> Result<Option<Moment>, ScheduleFull> {
-        self.sequence = self.sequence.saturating_add(1);
-        let turn = Turn { due, sequence: self.sequence };
-        let before = match self.turns.get_mut(&key) {
-            Some(known) => Some(std::mem::replace(known, turn)),
-            None if self.order.len() >= self.capacity => {
-                return Err(ScheduleFull { capacity: self.capacity });
-            }
-            None => self.turns.insert(key.clone(), turn),
-        };
-        if let Some(before) = before {
-            self.order.remove(&before);
+    /// [`ScheduleFull`] when it finds no room.
+    pub fn schedule(&mut self, key: K, due: Moment) -> Result<Ticket, ScheduleFull> {
+        if self.order.len() >= self.capacity {
+            return Err(ScheduleFull { capacity: self.capacity });
         }
-        self.order.insert(turn, key);
-        Ok(before.map(|before| before.due))
+        self.sequence = self.sequence.saturating_add(1);
+        let ticket = Ticket { due, sequence: self.sequence };
+        self.order.insert(ticket, key);
+        Ok(ticket)
     }
 
-    /// Takes `key` out and tells when it would have been due.
-    pub fn remove(&mut self, key: &K) -> Option<Moment> {
-        let turn = self.turns.remove(key)?;
-        self.order.remove(&turn);
-        Some(turn.due)
+    /// Takes out the key that was scheduled under `ticket`; `None` when it is out already.
+    pub fn remove(&mut self, ticket: Ticket) -> Option<K> {
+        self.order.remove(&ticket)
     }
 
     /// Takes out at most `limit` keys that are due at `now`, the longest overdue first.
     #[must_use = "the keys are out of the schedule: poll them and schedule them again"]
     pub fn pop_due(&mut self, now: Moment, limit: usize) -> Vec<Due<K>> {
-        let due: Vec<_> = std::iter::from_fn(|| self.pop_first(now)).take(limit).collect();
-        // In a loop of its own: look-ups that wait for memory then wait together.
-        for one in &due {
-            self.turns.remove(&one.key);
-        }
-        due
+        std::iter::from_fn(|| self.pop_one(now)).take(limit).collect()
     }
 
     /// When the earliest key is due: there is nothing to do before.
     #[must_use]
     pub fn next_due(&self) -> Option<Moment> {
-        self.order.first_key_value().map(|(turn, _)| turn.due)
+        self.order.first_key_value().map(|(ticket, _)| ticket.due)
     }
 
     /// How many keys are due at `now`, in time that grows with just those.
     #[must_use]
     pub fn count_due(&self, now: Moment) -> usize {
-        self.order.keys().take_while(|turn| turn.due <= now).count()
-    }
-
-    /// When `key` is due.
-    #[must_use]
-    pub fn due_of(&self, key: &K) -> Option<Moment> {
-        self.turns.get(key).map(|turn| turn.due)
+        self.order.keys().take_while(|ticket| ticket.due <= now).count()
     }
 
     /// How many keys are in it.
@@ -143,25 +111,26 @@ impl<K: Clone + Eq + Hash, S: BuildHasher> DueSchedule<K, S> {
         self.order.is_empty()
     }
 
-    fn pop_first(&mut self, now: Moment) -> Option<Due<K>> {
+    const fn empty(capacity: usize) -> Self {
+        Self { order: BTreeMap::new(), sequence: 0, capacity }
+    }
+
+    fn pop_one(&mut self, now: Moment) -> Option<Due<K>> {
         let first = self.order.first_entry().filter(|entry| entry.key().due <= now)?;
-        let (turn, key) = first.remove_entry();
-        Some(Due { key, due: turn.due })
+        let (ticket, key) = first.remove_entry();
+        Some(Due { key, due: ticket.due })
     }
 }
 
-impl<K: Clone + Eq + Hash> Default for DueSchedule<K> {
+impl<K> Default for DueSchedule<K> {
     fn default() -> Self {
-        Self::with_hasher(RandomState::new())
+        Self::empty(DEFAULT_CAPACITY)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::cell::Cell;
-    use std::hash::Hasher;
-    use std::rc::Rc;
     use std::time::Duration;
 
     fn at(seconds: u64) -> Moment {
@@ -214,38 +183,47 @@ mod tests {
 
     #[test]
     fn what_is_due_together_comes_out_as_it_was_scheduled() {
-        let mut schedule = filled(&[("z", 5), ("a", 5), ("m", 5), ("z", 5)]);
-        assert_eq!(keys(schedule.pop_due(at(5), 10)), ["a", "m", "z"]);
+        let mut schedule = filled(&[("z", 5), ("a", 5), ("m", 5)]);
+        assert_eq!(keys(schedule.pop_due(at(5), 10)), ["z", "a", "m"]);
     }
 
     #[test]
-    fn a_key_stands_in_it_once_and_moves() {
-        let mut schedule = filled(&[("a", 10), ("b", 20)]);
-        assert_eq!(schedule.schedule("a", at(30)), Ok(Some(at(10))));
-        assert_eq!((schedule.len(), schedule.due_of(&"a")), (2, Some(at(30))));
-        assert_eq!(schedule.schedule("a", at(5)), Ok(Some(at(30))));
-        assert_eq!(keys(schedule.pop_due(at(99), 10)), ["a", "b"]);
-        assert_eq!(schedule.due_of(&"a"), None);
+    fn a_key_moves_by_its_ticket() {
+        let mut schedule = filled(&[("b", 20)]);
+        let ticket = schedule.schedule("a", at(10)).unwrap();
+        assert_eq!(schedule.remove(ticket), Some("a"));
+        schedule.schedule("a", at(30)).unwrap();
+        assert_eq!(schedule.len(), 2);
+        assert_eq!(keys(schedule.pop_due(at(99), 10)), ["b", "a"]);
     }
 
     #[test]
     fn what_is_removed_never_comes_out() {
-        let mut schedule = filled(&[("a", 10), ("b", 20), ("c", 30)]);
-        assert_eq!(schedule.remove(&"b"), Some(at(20)));
-        assert_eq!(schedule.remove(&"b"), None);
+        let mut schedule = filled(&[("a", 10), ("c", 30)]);
+        let ticket = schedule.schedule("b", at(20)).unwrap();
+        assert_eq!(schedule.remove(ticket), Some("b"));
+        assert_eq!(schedule.remove(ticket), None);
         assert_eq!(keys(schedule.pop_due(at(99), 10)), ["a", "c"]);
     }
 
     #[test]
-    fn a_full_schedule_refuses_new_keys_and_moves_old_ones() {
+    fn a_ticket_of_a_key_that_came_out_takes_nobody_else_out() {
+        let mut schedule = DueSchedule::default();
+        let ticket = schedule.schedule("a", at(10)).unwrap();
+        assert_eq!(keys(schedule.pop_due(at(10), 1)), ["a"]);
+        schedule.schedule("a", at(10)).unwrap();
+        assert_eq!((schedule.remove(ticket), schedule.len()), (None, 1));
+    }
+
+    #[test]
+    fn a_full_schedule_refuses_until_somebody_goes() {
         let mut schedule = DueSchedule::new(2).unwrap();
-        assert_eq!(schedule.schedule("a", at(1)), Ok(None));
-        assert_eq!(schedule.schedule("b", at(2)), Ok(None));
+        let ticket = schedule.schedule("a", at(1)).unwrap();
+        schedule.schedule("b", at(2)).unwrap();
         assert_eq!(schedule.schedule("c", at(0)), Err(ScheduleFull { capacity: 2 }));
-        assert_eq!(schedule.schedule("b", at(0)), Ok(Some(at(2))));
-        assert_eq!((schedule.len(), schedule.due_of(&"c")), (2, None));
-        schedule.remove(&"a");
-        assert_eq!(schedule.schedule("c", at(3)), Ok(None));
+        assert_eq!(keys(schedule.clone().pop_due(at(9), 9)), ["a", "b"]);
+        schedule.remove(ticket);
+        assert!(schedule.schedule("c", at(3)).is_ok());
     }
 
     #[test]
@@ -263,58 +241,15 @@ mod tests {
 
     #[test]
     fn endless_rescheduling_takes_no_more_room() {
-        let mut schedule = DueSchedule::default();
+        let mut schedule = DueSchedule::new(10).unwrap();
+        let mut tickets: Vec<_> =
+            (0..10_u64).map(|key| schedule.schedule(key, at(key)).unwrap()).collect();
         for round in 0..100_000_u64 {
-            schedule.schedule(round % 10, at(round)).unwrap();
+            let key = round % 10;
+            let ticket = &mut tickets[usize::try_from(key).unwrap()];
+            assert_eq!(schedule.remove(*ticket), Some(key));
+            *ticket = schedule.schedule(key, at(round)).unwrap();
         }
-        assert_eq!((schedule.order.len(), schedule.turns.len()), (10, 10));
-        assert!(schedule.turns.capacity() <= 32);
-    }
-
-    /// A key that counts how often it is hashed.
-    #[derive(Clone)]
-    struct Counted(u32, Rc<Cell<u32>>);
-
-    impl PartialEq for Counted {
-        fn eq(&self, other: &Self) -> bool {
-            self.0 == other.0
-        }
-    }
-
-    impl Eq for Counted {}
-
-    impl Hash for Counted {
-        fn hash<H: Hasher>(&self, state: &mut H) {
-            self.1.set(self.1.get() + 1);
-            self.0.hash(state);
-        }
-    }
-
-    #[test]
-    fn no_operation_on_a_hundred_thousand_keys_looks_up_more_than_its_own_key() {
-        const KEYS: u32 = 100_000;
-        // To find a key and to enter it.
-        const HASHES: u32 = 2;
-        let count = Rc::new(Cell::new(0));
-        let key = |number: u32| Counted(number % KEYS, Rc::clone(&count));
-        let mut schedule = DueSchedule::new(100_000).unwrap();
-        for number in 0..KEYS {
-            schedule.turns.reserve(1);
-            count.set(0);
-            schedule.schedule(key(number), at(u64::from(KEYS - number))).unwrap();
-            assert!(count.get() <= HASHES, "schedule: {}", count.get());
-        }
-        for number in (0..KEYS).step_by(7) {
-            count.set(0);
-            let due = u64::from(number.wrapping_mul(2_654_435_761) % (2 * KEYS));
-            schedule.schedule(key(number), at(due)).unwrap();
-            assert!(count.get() <= HASHES, "reschedule: {}", count.get());
-            count.set(0);
-            schedule.remove(&key(number + 3));
-            assert!(count.get() <= HASHES, "remove: {}", count.get());
-            count.set(0);
-            assert_eq!(schedule.pop_due(at(u64::MAX), 1).len(), 1);
-            assert!(count.get() <= HASHES, "pop: {}", count.get());
-        }
+        assert_eq!(schedule.order.len(), 10);
     }
 }

@@ -102,7 +102,7 @@ pub mod limit;
 pub mod throttle;
 
 pub use backoff::{Backoff, BackoffError, BackoffPolicy};
-pub use due::{Due, DueSchedule, ScheduleFull};
+pub use due::{Due, DueSchedule, ScheduleFull, Ticket};
 pub use flight::{
     Departure, FlightLimits, FlightRefusal, Flights, Generation, Handover, NotAboard, Role,
     StaleFlight,

@@ -11,42 +11,36 @@ const CAPACITY: usize = 12;
 #[derive(Debug, Clone)]
 enum Step {
     Schedule(u8, u64),
-    Remove(u8),
+    /// By which of the tickets that were given so far.
+    Remove(usize),
     Pop(u64, usize),
 }
 
-/// Keys with their due times, in the order of their last scheduling.
+/// Which ticket, keys, and their due times, in the order of their scheduling.
 #[derive(Default)]
-struct Model(Vec<(u8, u64)>);
+struct Model(Vec<(usize, u8, u64)>);
 
 impl Model {
-    fn due_of(&self, key: u8) -> Option<Moment> {
-        self.0.iter().find(|(other, _)| *other == key).map(|(_, due)| at(*due))
-    }
-
-    fn schedule(&mut self, key: u8, due: u64) -> Result<Option<Moment>, ScheduleFull> {
-        let before = self.due_of(key);
-        if before.is_none() && self.0.len() == CAPACITY {
+    fn schedule(&mut self, ticket: usize, key: u8, due: u64) -> Result<(), ScheduleFull> {
+        if self.0.len() == CAPACITY {
             return Err(ScheduleFull { capacity: CAPACITY });
         }
-        self.0.retain(|(other, _)| *other != key);
-        self.0.push((key, due));
-        Ok(before)
+        self.0.push((ticket, key, due));
+        Ok(())
     }
 
-    fn remove(&mut self, key: u8) -> Option<Moment> {
-        let before = self.due_of(key);
-        self.0.retain(|(other, _)| *other != key);
-        before
+    fn remove(&mut self, ticket: usize) -> Option<u8> {
+        let place = self.0.iter().position(|(other, ..)| *other == ticket)?;
+        Some(self.0.remove(place).1)
     }
 
     fn pop_due(&mut self, now: u64, limit: usize) -> Vec<Due<u8>> {
         let mut sorted = self.0.clone();
-        sorted.sort_by_key(|(_, due)| *due);
-        sorted.retain(|(_, due)| *due <= now);
+        sorted.sort_by_key(|(.., due)| *due);
+        sorted.retain(|(.., due)| *due <= now);
         sorted.truncate(limit);
         self.0.retain(|one| !sorted.contains(one));
-        sorted.into_iter().map(|(key, due)| Due { key, due: at(due) }).collect()
+        sorted.into_iter().map(|(_, key, due)| Due { key, due: at(due) }).collect()
     }
 }
 
@@ -58,30 +52,38 @@ fn any_step() -> impl Strategy<Value = Step> {
     // Few keys and few moments, so that they meet often.
     prop_oneof![
         5 => (0..20_u8, 0..15_u64).prop_map(|(key, due)| Step::Schedule(key, due)),
-        2 => (0..20_u8).prop_map(Step::Remove),
+        2 => (0..200_usize).prop_map(Step::Remove),
         2 => (0..15_u64, 0..5_usize).prop_map(|(now, limit)| Step::Pop(now, limit)),
     ]
 }
 
 proptest! {
     #[test]
-    fn the_heap_does_what_a_list_does(steps in proptest::collection::vec(any_step(), 0..200)) {
+    fn the_schedule_does_what_a_list_does(steps in proptest::collection::vec(any_step(), 0..200)) {
         let (mut schedule, mut model) = (DueSchedule::new(CAPACITY).unwrap(), Model::default());
+        let mut tickets = Vec::new();
         for step in steps {
             match step {
                 Step::Schedule(key, due) => {
-                    prop_assert_eq!(schedule.schedule(key, at(due)), model.schedule(key, due));
+                    let given = schedule.schedule(key, at(due));
+                    prop_assert_eq!(given.map(|_| ()), model.schedule(tickets.len(), key, due));
+                    tickets.extend(given);
                 }
-                Step::Remove(key) => prop_assert_eq!(schedule.remove(&key), model.remove(key)),
+                Step::Remove(number) if !tickets.is_empty() => {
+                    let number = number % tickets.len();
+                    prop_assert_eq!(schedule.remove(tickets[number]), model.remove(number));
+                }
+                Step::Remove(_) => {}
                 Step::Pop(now, limit) => {
                     prop_assert_eq!(schedule.pop_due(at(now), limit), model.pop_due(now, limit));
                 }
             }
             prop_assert_eq!(schedule.len(), model.0.len());
             prop_assert_eq!(schedule.is_empty(), model.0.is_empty());
-            prop_assert_eq!(schedule.next_due(), model.0.iter().map(|(_, due)| at(*due)).min());
-            for key in 0..20 {
-                prop_assert_eq!(schedule.due_of(&key), model.due_of(key));
+            prop_assert_eq!(schedule.next_due(), model.0.iter().map(|(.., due)| at(*due)).min());
+            for now in 0..15 {
+                let due = model.0.iter().filter(|(.., due)| *due <= now).count();
+                prop_assert_eq!(schedule.count_due(at(now)), due);
             }
         }
     }

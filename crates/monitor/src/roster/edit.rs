@@ -42,8 +42,10 @@ impl Roster {
     pub fn forget(&mut self, number: ServiceNumber) -> Option<Arc<Watch>> {
         let place = self.entries.find(number)?;
         self.leave_line(place);
-        self.schedule.remove(&place);
         let entry = self.entries.remove(place)?;
+        if let Some(ticket) = entry.planned {
+            self.schedule.remove(ticket);
+        }
         self.pace.remove(entry.watch.interval);
         self.circuits.leave(entry.circuit);
         Some(entry.watch)
@@ -67,6 +69,7 @@ impl Roster {
             breaker,
             backoff: Backoff::restored(memory.map_or(0, |memory| memory.backoff)),
             due,
+            planned: None,
             last_polled: memory.and_then(|memory| memory.polled).map(|ago| earlier(now, ago)),
             poll_seq: memory.map_or(0, |memory| memory.poll_seq),
             flying: None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mainstay_base::Moment;
 use mainstay_breaker::{Breaker, Permit, Saved, State};
-use mainstay_kernel::Backoff;
+use mainstay_kernel::{Backoff, Ticket};
 
 use super::places::Place;
 use crate::watch::Watch;
@@ -20,6 +20,8 @@ pub(super) struct Entry {
     pub(super) backoff: Backoff,
     /// When it is to be polled by its interval or its wait, whatever the bounds say.
     pub(super) due: Moment,
+    /// When it is looked at next, unless a poll is under way.
+    pub(super) planned: Option<Ticket>,
     /// When its last poll began.
     pub(super) last_polled: Option<Moment>,
     /// The number of its last poll: a later result has a higher one.

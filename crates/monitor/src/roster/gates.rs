@@ -66,7 +66,8 @@ impl Roster {
 
     /// Lets one due service through its gates, or says when to look at it again.
     pub(super) fn try_start(&mut self, place: Place, now: Moment, begun: &mut Begun) {
-        let Some(entry) = self.entries.get(place) else { return };
+        let Some(entry) = self.entries.get_mut(place) else { return };
+        entry.planned = None;
         if entry.flying.is_some() {
             // Its landing plans it anew.
             return;
@@ -149,12 +150,11 @@ impl Roster {
 
     /// Notes that a poll is under way.
     fn aloft(&mut self, place: Place, flying: Flying, now: Moment) -> Option<Circuit> {
-        if flying.manual {
-            // Whoever came due is out of the schedule already.
-            self.schedule.remove(&place);
-        }
         self.leave_line(place);
         let entry = self.entries.get_mut(place)?;
+        if let Some(ticket) = entry.planned.take() {
+            self.schedule.remove(ticket);
+        }
         entry.last_polled = Some(now);
         entry.flying = Some(flying);
         entry.told(&mut self.circuits)

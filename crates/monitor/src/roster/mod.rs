@@ -33,7 +33,7 @@ use self::hands::Hands;
 use self::line::Lines;
 use self::mold::Mold;
 use self::pace::Pace;
-use self::places::{HashPlaces, Place, Places};
+use self::places::{Place, Places};
 pub use self::why::Schedule;
 use crate::decide::{Ending, due_after_poll, on_grid};
 use crate::policy::{GRID, MOST_SERVICES, PollPolicy};
@@ -53,7 +53,7 @@ pub struct Roster {
     mold: Mold,
     entries: Places,
     /// When each service that is not in the air is looked at next.
-    schedule: DueSchedule<Place, HashPlaces>,
+    schedule: DueSchedule<Place>,
     pace: Pace,
     slots: HostSlots,
     lines: Lines,
@@ -152,7 +152,7 @@ impl Roster {
             rng,
             hands,
             entries: Places::default(),
-            schedule: DueSchedule::with_hasher(HashPlaces::default()),
+            schedule: DueSchedule::default(),
             pace: Pace::default(),
             slots: in_flight,
             lines: Lines::default(),
@@ -313,8 +313,12 @@ impl Roster {
 
     /// Plans when a service is looked at. There is room for it: it was counted when it came.
     fn look_at(&mut self, place: Place, at: Moment) {
-        let planned = self.schedule.schedule(place, at);
-        debug_assert!(planned.is_ok(), "a service beyond the schedule's capacity");
+        let Some(entry) = self.entries.get_mut(place) else { return };
+        if let Some(before) = entry.planned.take() {
+            self.schedule.remove(before);
+        }
+        entry.planned = self.schedule.schedule(place, at).ok();
+        debug_assert!(entry.planned.is_some(), "a service beyond the schedule's capacity");
     }
 
     /// The slot is free, and whoever stands first in the line of its host is called.

@@ -1,7 +1,6 @@
 //! Where each service stands: its place is found once by its number, and from then on without search.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 use super::entry::Entry;
 use crate::watch::ServiceNumber;
@@ -71,28 +70,5 @@ impl Places {
 impl Place {
     fn index(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
-    }
-}
-
-/// Hashes places: nobody outside chooses them, so that one multiplication is enough.
-pub(super) type HashPlaces = BuildHasherDefault<PlaceHasher>;
-
-#[derive(Debug, Default)]
-pub(super) struct PlaceHasher(u64);
-
-/// 2^64 by the golden ratio: neighbours end up far apart.
-const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
-
-impl Hasher for PlaceHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(GOLDEN);
     }
 }

@@ -172,3 +172,31 @@ fn a_poll_that_was_given_up_counts_neither_way_and_the_service_is_polled_again()
     assert_eq!((settled.breaker.failures, settled.backoff), (0, 0));
     assert_eq!(stage.next_takeoff().1.len(), 1);
 }
+
+#[test]
+fn who_comes_after_somebody_is_gone_gets_none_of_its_answers() {
+    let mut stage = Stage::new();
+    stage.add(1, "http://a.test/", 30);
+    let gone = stage.beat().takeoffs.pop().expect("it is due");
+    assert!(stage.roster.forget(ONE).is_some());
+    stage.add(2, "http://b.test/", 30);
+    let begun = stage.next().takeoffs;
+    assert_eq!(urls(&begun), ["http://b.test/"]);
+    let mut dropped = 0;
+    assert!(stage.roster.land(&gone, &mut dropped).is_empty());
+    assert_eq!(dropped, 1);
+    assert_eq!(stage.end_one(&begun, Outcome::Success).poll_seq, 1);
+}
+
+#[test]
+fn an_answer_settles_only_the_service_that_it_is_of() {
+    let mut stage = Stage::new();
+    stage.add(1, "http://a.test/", 30);
+    let takeoff = stage.beat().takeoffs.pop().expect("it is due");
+    let aboard = stage.land(&takeoff).pop().expect("it waits");
+    let now = stage.now;
+    let two = ServiceNumber(2);
+    assert!(stage.roster.settle(two, aboard.attempt, Outcome::Success, now).is_none());
+    assert!(stage.roster.settle(ONE, aboard.attempt, Outcome::Success, now).is_some());
+    assert!(stage.roster.settle(ONE, aboard.attempt, Outcome::Success, now).is_none());
+}
