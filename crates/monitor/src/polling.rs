@@ -161,7 +161,7 @@ fn reason(schedule: &Schedule, now: Moment) -> &'static str {
         _ if schedule.waits_for_host => {
             "It is due and waits for a slot: its host has as many polls in flight as it may have."
         }
-        _ => "It is due and starts with the next point of the grid.",
+        _ => "It is due and starts with the next group of polls that has room for it.",
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
             (Schedule { backoff_attempt: 1, ..schedule() }, "waits before"),
             (schedule(), "not due yet"),
             (Schedule { due: at(99), waits_for_host: true, ..schedule() }, "slot"),
-            (Schedule { due: at(99), ..schedule() }, "next point"),
+            (Schedule { due: at(99), ..schedule() }, "next group"),
         ] {
             let view = view(schedule);
             assert!(view.reason.contains(says), "{view:?}");

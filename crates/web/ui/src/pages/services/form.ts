@@ -194,6 +194,7 @@ export const TEMPLATES: readonly { readonly title: string; readonly mapping: str
         type: 'kind',
         healthy: { field: 'ok', equals: '1' },
         latency: 'timing.ms',
+        errorMessage: 'problems[0].text',
         skipped: { field: 'mode', equals: 'disabled' },
       },
     }),

@@ -4,7 +4,7 @@ import { grouped } from '../../lib/time';
 /** Why it is polled now or not, in a sentence. */
 export function reasonOf({ is_active, schedule }: Pick<ServiceDetail, 'is_active' | 'schedule'>): string {
   if (!is_active) return 'It is not active: nobody polls it until it is activated again.';
-  return schedule?.reason ?? 'This instance does not poll it: another one does, or nobody has begun yet.';
+  return schedule?.reason ?? 'This instance does not poll it: another one does, nobody has begun yet, or its headers can’t be opened, which the log tells.';
 }
 
 export function backoffText({ backoff_attempt }: Schedule): string {
