@@ -4,6 +4,8 @@
 //! [`Roster::land`] who waits for an answer, [`Roster::settle`] takes how it ended. `now` is an
 //! argument, so that a simulation drives the very code that polls.
 
+mod ahead;
+mod circuits;
 mod edit;
 mod entry;
 mod gates;
@@ -20,10 +22,12 @@ use std::time::Duration;
 use mainstay_base::{Moment, Rng};
 use mainstay_breaker::{Saved, State};
 use mainstay_kernel::{
-    Due, DueSchedule, FlightLimits, Flights, Generation, HostKey, HostSlots, Slot,
+    DueSchedule, FlightLimits, Flights, Generation, HostKey, HostSlots, Slot,
     sort_least_recent_first,
 };
 
+use self::ahead::READ_AHEAD;
+pub use self::circuits::Circuits;
 pub use self::edit::Edited;
 pub use self::entry::{Attempt, Memory};
 use self::entry::{Entry, Refused};
@@ -36,9 +40,6 @@ pub use self::why::Schedule;
 use crate::decide::{Ending, due_after_poll, on_grid};
 use crate::policy::{GRID, MOST_SERVICES, PollPolicy};
 use crate::watch::{Endpoint, ServiceNumber, Watch};
-
-/// How many services are read together: enough for memory to be busy, few enough to stay in the cache.
-const READ_AHEAD: usize = 32;
 
 /// The most services that wait for one request.
 const MOST_ABOARD: usize = 10_000;
@@ -61,17 +62,6 @@ pub struct Roster {
     airborne: HashMap<Generation, Slot>,
     attempts: u64,
     circuits: Circuits,
-}
-
-/// How many breakers have each state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Circuits {
-    /// They let everything through.
-    pub closed: usize,
-    /// They refuse everything.
-    pub open: usize,
-    /// Their probe is in the air.
-    pub half_open: usize,
 }
 
 /// A request to make: whoever waits for it is told by [`Roster::land`].
@@ -292,13 +282,6 @@ impl Roster {
         current.then(|| Aboard { watch: Arc::clone(&entry.watch), attempt })
     }
 
-    /// Reads something of all that the gates will need of these services. Among a million of them
-    /// none is in the processor's cache, and its reads wait for each other only in the gates.
-    fn read_ahead(&self, group: &[Due<Place>]) {
-        let entries = group.iter().filter_map(|one| self.entries.get(one.key));
-        std::hint::black_box(entries.map(Entry::touch).fold(0, u64::wrapping_add));
-    }
-
     /// Plans when a service is looked at. There is room for it: it was counted when it came.
     fn look_at(&mut self, place: Place, at: Moment) {
         let Some(entry) = self.entries.get_mut(place) else { return };
@@ -357,35 +340,7 @@ impl Entry {
         (from != to).then(|| Circuit { watch: Arc::clone(&self.watch), from, to })
     }
 
-    /// A number that can't be known without reading all that it leads to.
-    fn touch(&self) -> u64 {
-        let endpoint = &self.watch.endpoint;
-        let host = endpoint.host.as_str().as_bytes().first().copied().unwrap_or_default();
-        let breaker = u64::from(self.breaker.state() == State::Closed);
-        endpoint.fingerprint() ^ u64::from(host) ^ breaker
-    }
-
     fn is_kept_for(&self) -> bool {
         self.refused == Refused::Again
-    }
-}
-
-impl Circuits {
-    fn enter(&mut self, state: State) {
-        let count = self.count(state);
-        *count = count.saturating_add(1);
-    }
-
-    fn leave(&mut self, state: State) {
-        let count = self.count(state);
-        *count = count.saturating_sub(1);
-    }
-
-    fn count(&mut self, state: State) -> &mut usize {
-        match state {
-            State::Closed => &mut self.closed,
-            State::Open => &mut self.open,
-            State::HalfOpen => &mut self.half_open,
-        }
     }
 }
