@@ -4,6 +4,8 @@
 //! [`Roster::land`] who waits for an answer, [`Roster::settle`] takes how it ended. `now` is an
 //! argument, so that a simulation drives the very code that polls.
 
+mod ahead;
+mod circuits;
 mod edit;
 mod entry;
 mod gates;
@@ -22,9 +24,11 @@ use std::time::Duration;
 use mainstay_base::{Moment, Rng};
 use mainstay_breaker::{Saved, State};
 use mainstay_kernel::{
-    Due, DueSchedule, FlightLimits, Flights, Generation, HostSlots, Slot, sort_least_recent_first,
+    DueSchedule, FlightLimits, Flights, Generation, HostSlots, Slot, sort_least_recent_first,
 };
 
+use self::ahead::READ_AHEAD;
+pub use self::circuits::Circuits;
 pub use self::edit::Edited;
 use self::entry::Entry;
 pub use self::entry::{Attempt, Memory};
@@ -38,9 +42,6 @@ pub use self::why::Schedule;
 use crate::decide::{Ending, due_after_poll, on_grid};
 use crate::policy::{GRID, MOST_SERVICES, PollPolicy};
 use crate::watch::{Endpoint, ServiceNumber, Watch};
-
-/// How many services are read together: enough for memory to be busy, few enough to stay in the cache.
-const READ_AHEAD: usize = 32;
 
 /// The most services that wait for one request.
 const MOST_ABOARD: usize = 10_000;
@@ -67,17 +68,6 @@ pub struct Roster {
 /// What is asked, and for how long: whoever gives up sooner or later makes a request of its own.
 #[derive(Debug, Clone)]
 struct Request(Arc<Endpoint>);
-
-/// How many breakers have each state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Circuits {
-    /// They let everything through.
-    pub closed: usize,
-    /// They refuse everything.
-    pub open: usize,
-    /// Their probe is in the air.
-    pub half_open: usize,
-}
 
 /// A request to make: whoever waits for it is told by [`Roster::land`].
 #[derive(Debug)]
@@ -304,13 +294,6 @@ impl Roster {
         current.then(|| Aboard { watch: Arc::clone(&entry.watch), attempt })
     }
 
-    /// Reads something of all that the gates will need of these services. Among a million of them
-    /// none is in the processor's cache, and its reads wait for each other only in the gates.
-    fn read_ahead(&self, group: &[Due<Place>]) {
-        let entries = group.iter().filter_map(|one| self.entries.get(one.key));
-        std::hint::black_box(entries.map(Entry::touch).fold(0, u64::wrapping_add));
-    }
-
     /// Plans when a service is looked at. There is room for it: it was counted when it came.
     fn look_at(&mut self, place: Place, at: Moment) {
         let Some(entry) = self.entries.get_mut(place) else { return };
@@ -386,33 +369,5 @@ impl Entry {
         circuits.leave(from);
         circuits.enter(to);
         (from != to).then(|| Circuit { watch: Arc::clone(&self.watch), from, to })
-    }
-
-    /// A number that can't be known without reading all that it leads to.
-    fn touch(&self) -> u64 {
-        let endpoint = &self.watch.endpoint;
-        let host = endpoint.host.as_str().as_bytes().first().copied().unwrap_or_default();
-        let breaker = u64::from(self.breaker.state() == State::Closed);
-        endpoint.fingerprint() ^ u64::from(host) ^ breaker
-    }
-}
-
-impl Circuits {
-    fn enter(&mut self, state: State) {
-        let count = self.count(state);
-        *count = count.saturating_add(1);
-    }
-
-    fn leave(&mut self, state: State) {
-        let count = self.count(state);
-        *count = count.saturating_sub(1);
-    }
-
-    fn count(&mut self, state: State) -> &mut usize {
-        match state {
-            State::Closed => &mut self.closed,
-            State::Open => &mut self.open,
-            State::HalfOpen => &mut self.half_open,
-        }
     }
 }
