@@ -68,7 +68,8 @@ impl Queue {
         look::look(self.jobs.book(), kinds).await
     }
 
-    /// The database's clock was set back: what speaks of a time to come begins to wait anew.
+    /// The database's clock was set back, or may have been: what speaks of a time to come begins to wait
+    /// anew.
     pub(crate) async fn mend_times(&self) -> Result<u64, JobsError> {
         Ok(steps::mend(self.jobs.book(), self.ttl / 3).await?)
     }

@@ -44,6 +44,9 @@ pub(super) async fn look(
     clock: Arc<dyn Clock>,
     mut steps: Steps,
 ) -> Result<Look, JobsError> {
+    if steps.is_new() {
+        mend_left_behind(&queue).await?;
+    }
     let began = clock.moment();
     let Sight { mut buckets, now } = queue.sight(&kinds).await?;
     let step = steps.look(now, began, queue.ttl());
@@ -66,6 +69,15 @@ pub(super) async fn look(
     }
     let fetched = fetch(queue, kinds, load, means, clock, buckets, leaves_leases).await?;
     Ok(Look { fetched, steps, stepped: step != Step::None })
+}
+
+/// The clock may have been set back while no runner was there to see it.
+async fn mend_left_behind(queue: &Queue) -> Result<(), JobsError> {
+    let rows = queue.mend_times().await?;
+    if rows > 0 {
+        tracing::warn!(rows, "jobs were ahead of the database's clock; they wait anew");
+    }
+    Ok(())
 }
 
 async fn fetch(
