@@ -237,7 +237,7 @@ impl Queue {
             kind: &plan.kind,
             priority: plan.priority,
             limit,
-            alone: plan.alone,
+            most_crashes: plan.suspects.most_crashes(),
             leaves_leases,
             runner: &self.runner,
             // Never negative, and a stranger can't guess it.

@@ -16,8 +16,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) kind: &'a Kind,
     pub(crate) priority: i64,
     pub(crate) limit: u32,
-    /// Takes the first one whatever it is; otherwise jobs that a runner died of are left.
-    pub(crate) alone: bool,
+    /// Leaves jobs that a runner died of more often.
+    pub(crate) most_crashes: u32,
     /// Takes none that is processing, whatever its lease says.
     pub(crate) leaves_leases: bool,
     pub(crate) runner: &'a str,
@@ -45,7 +45,7 @@ macro_rules! claim {
                  attempts - CASE WHEN status = 'processing' AND started = 0 THEN 1 ELSE 0 END AS attempts
                FROM jobs
                WHERE kind = $2 AND priority = $3 AND claim_at <= (SELECT now FROM t)
-                 AND ($5 = 1 OR (started = 0 AND crashes = 0))
+                 AND crashes + started <= $5
                  AND ($12 = 0 OR status = 'queued')
                  AND NOT EXISTS (SELECT 1 FROM job_kinds AS p
                    WHERE p.kind = $2 AND p.paused_at IS NOT NULL)", $soft, "
@@ -141,7 +141,7 @@ impl Ask<'_> {
             self.kind.as_str(),
             self.priority,
             self.limit,
-            self.alone,
+            self.most_crashes,
             crate::model::MAX_CRASHES,
             self.token,
             self.runner,

@@ -106,7 +106,7 @@ impl Engine {
         Load {
             held: u32::try_from(held).unwrap_or(u32::MAX),
             concurrency: self.options.concurrency,
-            runs_suspect: self.held.runs_suspect(),
+            runs_alone: self.held.runs_alone(),
         }
     }
 

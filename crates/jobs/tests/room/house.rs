@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Events, EventsOptions, Outbox};
-use mainstay_jobs::decide::ClaimPlan;
+use mainstay_jobs::decide::{ClaimPlan, Suspects};
 use mainstay_jobs::{
     Change, Claimed, Context, Handler, JobError, JobView, Jobs, JobsError, JobsOptions, Kind,
     NewJob, Queue, Runner, RunnerOptions, RunnerTask,
@@ -258,12 +258,12 @@ pub(crate) fn work() -> Kind {
 
 /// Claims of kind `work` at the usual priority.
 pub(crate) fn claim(limit: u32) -> ClaimPlan {
-    ClaimPlan { kind: work(), priority: 0, limit, alone: false }
+    ClaimPlan { kind: work(), priority: 0, limit, suspects: Suspects::Left }
 }
 
 /// Takes the first, whatever became of its runner.
 pub(crate) fn claim_alone() -> ClaimPlan {
-    ClaimPlan { alone: true, ..claim(1) }
+    ClaimPlan { suspects: Suspects::Any, ..claim(1) }
 }
 
 pub(crate) async fn enqueue(jobs: &Jobs, events: &Events, new: NewJob) -> Id {

@@ -4,6 +4,7 @@ mod ahead;
 mod logs;
 mod runs;
 mod silence;
+mod suspects;
 
 use std::sync::Arc;
 use std::time::Duration;
