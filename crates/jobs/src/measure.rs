@@ -41,7 +41,7 @@ pub fn describe_metrics() {
     describe_histogram!(RUN, Unit::Seconds, "Time that a handler ran, by kind and outcome.");
     describe_counter!(ENDED, "Jobs that ended, by kind and cause.");
     describe_counter!(RETRIES, "Jobs that failed and are tried again, by kind.");
-    describe_counter!(CRASHES, "Jobs that were claimed after their runner had died, by kind.");
+    describe_counter!(CRASHES, "Times a runner died while it ran a job, as the next one finds them, by kind.");
     describe_counter!(LOST, "Leases that a runner lost while it had the job, by kind.");
     describe_counter!(
         GIVEN_UP,

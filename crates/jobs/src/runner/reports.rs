@@ -131,9 +131,6 @@ impl Engine {
                 for job in &jobs {
                     self.held.add(job, sent);
                     measure::picked_up(&job.kind, self.clock.now().since(job.next_run_at));
-                    if job.crashes > 0 {
-                        measure::crashed(&job.kind);
-                    }
                 }
                 self.is_wanted = true;
                 self.ready.extend(jobs);

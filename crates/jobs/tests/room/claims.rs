@@ -215,6 +215,39 @@ each_database! {
         }
     }
 
+    async fn every_crash_is_counted_once(database: &TestDatabase) {
+        let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        let _guard = metrics::set_default_local_recorder(&recorder);
+        let crashes = || {
+            let rendered = handle.render();
+            let line = rendered.lines().find(|line| line.starts_with("mainstay_jobs_crashes_total{"));
+            line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
+        };
+        let house = House::new(database).await;
+        house.enqueue(NewJob { max_attempts: 9, ..NewJob::new(work(), json!(1)) }).await;
+        die(&house, &claim(9), true).await;
+        assert_eq!(crashes(), 0, "nobody has found it yet");
+        let queue = house.queue("r");
+        // Given back, put off and unbegun it comes again without a crash.
+        for _ in 0..2 {
+            let job = take(&queue, &claim_alone()).await.pop().unwrap();
+            queue.release(&[job.lease()]).await.unwrap();
+        }
+        die(&house, &claim_alone(), false).await;
+        assert_eq!(crashes(), 1);
+        for counted in 1..3 {
+            die(&house, &claim_alone(), true).await;
+            assert_eq!(crashes(), counted);
+        }
+        let claims = queue.claim(&claim_alone()).await.unwrap();
+        assert_eq!((claims.given_up, crashes()), (1, 3), "the last one too");
+        house.enqueue(NewJob { max_attempts: 1, ..NewJob::new(work(), json!(2)) }).await;
+        die(&house, &claim(9), true).await;
+        let claims = queue.claim(&claim_alone()).await.unwrap();
+        assert_eq!((claims.given_up, crashes()), (1, 4), "and that of a last attempt");
+    }
+
     async fn priorities_are_buckets_of_their_own(database: &TestDatabase) {
         let house = House::new(database).await;
         house.enqueue(NewJob { priority: 5, ..NewJob::new(work(), json!(1)) }).await;
