@@ -146,7 +146,8 @@ impl Engine {
             runner: self.options.id.clone(),
         };
         self.errands.send(Errand::Ending(lease), self.clock.moment(), async move {
-            Report::Ended(ending::write(&queue, lease, &named, &ending, &lost).await)
+            let is_written = ending::write(&queue, lease, &named, &ending, &lost).await;
+            Report::Ended(is_written.then_some(ending))
         });
     }
 }

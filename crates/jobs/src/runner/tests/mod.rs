@@ -5,6 +5,7 @@ mod logs;
 mod runs;
 mod silence;
 mod suspects;
+mod told;
 
 use std::sync::Arc;
 use std::time::Duration;
