@@ -136,7 +136,10 @@ fn a_busy_runner_leaves_what_is_to_be_run_alone_for_a_while_and_goes_on() {
         let wanted = wanted.map(|(kind, limit, suspects)| (kind.to_owned(), limit, suspects));
         assert_eq!(claimed, wanted, "{held} {due_for}");
         let only_others = plan(&buckets[1..], load(held), unknown);
-        assert!(matches!(only_others, Plan::Claim(plan) if plan.suspects == Suspects::Left), "{held}");
+        assert!(
+            matches!(only_others, Plan::Claim(plan) if plan.suspects == Suspects::Left),
+            "{held}"
+        );
     }
 }
 
