@@ -75,22 +75,28 @@ impl Answer {
 
 /// Reads what comes behind the place of `ask`; without one, the oldest events that are kept.
 pub(crate) async fn read(hub: &Hub, ask: &Ask, limit: u32) -> Result<History, EventsError> {
-    let count = async || loop {
+    read_by(hub, ask, limit, || count(hub, ask)).await
+}
+
+async fn count(hub: &Hub, ask: &Ask) -> Result<Arc<Counters>, EventsError> {
+    loop {
         if let Some(counters) = hub.counters(ask.counted()).await? {
-            break Ok(counters);
+            return Ok(counters);
         }
-    };
-    read_by(hub, ask, limit, count).await
+    }
 }
 
 /// The same with the counters of `count`. What the clean-up removes after they were read is missing
 /// in the pages: then the place is judged again.
-async fn read_by(
+async fn read_by<F>(
     hub: &Hub,
     ask: &Ask,
     limit: u32,
-    count: impl AsyncFn() -> Result<Arc<Counters>, EventsError>,
-) -> Result<History, EventsError> {
+    count: impl Fn() -> F,
+) -> Result<History, EventsError>
+where
+    F: Future<Output = Result<Arc<Counters>, EventsError>>,
+{
     for _ in 1..MAX_JUDGED {
         let counters = count().await?;
         match read_once(hub, ask, limit, &counters).await {

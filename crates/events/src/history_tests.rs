@@ -50,7 +50,7 @@ impl House {
     /// read.
     async fn read(&self, ask: &Ask, times: usize) -> Result<History, EventsError> {
         let counted = AtomicUsize::new(0);
-        let count = async || {
+        let count = || async {
             let counters = self.hub.counters(ask.counted()).await?.unwrap();
             if counted.fetch_add(1, Ordering::SeqCst) < times {
                 self.write(100).await;
