@@ -146,8 +146,8 @@ impl Events {
     /// ([`crate::history::MAX_HISTORY_BYTES`]).
     ///
     /// # Errors
-    /// When the database can't be read, and [`EventsError::BelowFloor`] when events were removed
-    /// meanwhile.
+    /// When the database can't be read, and [`EventsError::BelowFloor`] when the clean-up removed what
+    /// was to be read again and again.
     pub async fn history(&self, ask: &Ask, limit: u32) -> Result<History, EventsError> {
         history::read(&self.shared.hub, ask, limit).await
     }

@@ -1,6 +1,7 @@
 //! Past events in pages, for whoever asks now and then instead of following.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::ask::{Ask, Opening};
 use crate::error::EventsError;
@@ -26,6 +27,9 @@ const PAGE_EVENTS: u32 = 512;
 
 /// Pages that are read for one answer when the asked kinds are rare.
 const MAX_PAGES: usize = 16;
+
+/// How often the place of one answer is judged, when the clean-up overtakes it each time.
+const MAX_JUDGED: usize = 5;
 
 /// A part of the streams.
 #[derive(Debug)]
@@ -71,14 +75,48 @@ impl Answer {
 
 /// Reads what comes behind the place of `ask`; without one, the oldest events that are kept.
 pub(crate) async fn read(hub: &Hub, ask: &Ask, limit: u32) -> Result<History, EventsError> {
-    let counters = loop {
+    read_by(hub, ask, limit, || count(hub, ask)).await
+}
+
+async fn count(hub: &Hub, ask: &Ask) -> Result<Arc<Counters>, EventsError> {
+    loop {
         if let Some(counters) = hub.counters(ask.counted()).await? {
-            break counters;
+            return Ok(counters);
         }
-    };
-    let (opening, mut position) = ask.judge(&counters);
+    }
+}
+
+/// The same with the counters of `count`. What the clean-up removes after they were read is missing
+/// in the pages: then the place is judged again.
+async fn read_by<F>(
+    hub: &Hub,
+    ask: &Ask,
+    limit: u32,
+    count: impl Fn() -> F,
+) -> Result<History, EventsError>
+where
+    F: Future<Output = Result<Arc<Counters>, EventsError>>,
+{
+    for _ in 1..MAX_JUDGED {
+        let counters = count().await?;
+        match read_once(hub, ask, limit, &counters).await {
+            Err(EventsError::BelowFloor) => {}
+            read => return read,
+        }
+    }
+    let counters = count().await?;
+    read_once(hub, ask, limit, &counters).await
+}
+
+async fn read_once(
+    hub: &Hub,
+    ask: &Ask,
+    limit: u32,
+    counters: &Counters,
+) -> Result<History, EventsError> {
+    let (opening, mut position) = ask.judge(counters);
     match opening {
-        Opening::Snapshot => begin_at_floor(ask, &counters, &mut position),
+        Opening::Snapshot => begin_at_floor(ask, counters, &mut position),
         Opening::Reset { .. } => {
             return Ok(History { opening, events: Vec::new(), position, has_more: false });
         }
@@ -86,12 +124,12 @@ pub(crate) async fn read(hub: &Hub, ask: &Ask, limit: u32) -> Result<History, Ev
     }
     let mut answer = Answer::new(limit.clamp(1, MAX_HISTORY));
     for _ in 0..MAX_PAGES {
-        fill(hub, ask, &mut position, &mut answer).await?;
-        if answer.is_full() || !is_before(&position, ask, &counters) {
+        fill(hub, ask, counters, &mut position, &mut answer).await?;
+        if answer.is_full() || !is_before(&position, ask, counters) {
             break;
         }
     }
-    let has_more = is_before(&position, ask, &counters);
+    let has_more = is_before(&position, ask, counters);
     Ok(History { opening, events: answer.events, position, has_more })
 }
 
@@ -99,6 +137,7 @@ pub(crate) async fn read(hub: &Hub, ask: &Ask, limit: u32) -> Result<History, Ev
 async fn fill(
     hub: &Hub,
     ask: &Ask,
+    counters: &Counters,
     position: &mut Position,
     answer: &mut Answer,
 ) -> Result<(), EventsError> {
@@ -107,8 +146,12 @@ async fn fill(
     for stream in [ask.org(), ask.own()].into_iter().flatten() {
         let size = PageSize { events: together, bytes: PAGE_BYTES };
         let frames = hub.page(stream, position.seq(stream), size).await?;
-        let expected = position.seq(stream).saturating_add(1);
-        if frames.first().is_some_and(|first| first.seq != expected) {
+        let at = position.seq(stream);
+        let is_cut = match frames.first() {
+            Some(first) => first.seq != at.saturating_add(1),
+            None => at < counters.of(stream).last_seq,
+        };
+        if is_cut {
             return Err(EventsError::BelowFloor);
         }
         parts.push(Part { stream, frames: frames.into() });
@@ -142,3 +185,7 @@ fn is_before(position: &Position, ask: &Ask, counters: &Counters) -> bool {
     let mut asked = [ask.org(), ask.own()].into_iter().flatten();
     asked.any(|stream| position.seq(stream) < counters.of(stream).last_seq)
 }
+
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;

@@ -34,7 +34,10 @@ pub fn describe_metrics() {
     describe_counter!(RUNG, "Bells rung for other instances, by topic.");
     describe_counter!(RING_FAILURES, "Times the bells for other instances could not be rung.");
     describe_counter!(HEARD, "Bells heard from the database, by topic.");
-    describe_counter!(LOST, "Streams with events that a look found and no bell told of.");
+    describe_counter!(
+        LOST,
+        "Bells that were not heard: of streams with events that only a look found, and of an instance's own marks."
+    );
     describe_counter!(CONNECTS, "Listening connections made, by outcome.");
     describe_counter!(REPLACED, "Listening connections given up because they seemed deaf.");
     describe_gauge!(LISTENING, "Whether this instance hears the bells of others (1) or not (0).");
@@ -67,8 +70,8 @@ pub(crate) fn heard(topic: Topic) {
     counter!(HEARD, "topic" => topic.name()).increment(1);
 }
 
-pub(crate) fn lost(streams: u64) {
-    counter!(LOST).increment(streams);
+pub(crate) fn lost(bells: u64) {
+    counter!(LOST).increment(bells);
 }
 
 pub(crate) fn connected(is_well: bool) {

@@ -1,5 +1,5 @@
 //! Looks at every followed stream once a second, whatever bells were heard: a lost bell costs delay,
-//! never an event. It also notices a listener that has gone deaf.
+//! never an event. It also notices a listener that has gone deaf; where nobody follows, its marks do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

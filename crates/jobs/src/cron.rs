@@ -15,6 +15,10 @@ use crate::record::schedules::{self, Kept};
 /// The longest that a schedule is not looked at.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
+/// A clock that is set back by less than this leaves schedules as they are, or a small correction just
+/// after one has fired would fire it twice.
+const TOLERATED: Duration = Duration::from_mins(1);
+
 /// A job that comes again.
 #[derive(Debug, Clone)]
 pub struct CronJob {
@@ -82,7 +86,7 @@ impl Jobs {
             return Ok(next);
         };
         if kept.next_at > now {
-            return Ok(kept.next_at);
+            return self.keep_or_mend(schedule, kept.next_at).await;
         }
         self.events()
             .write(async |tx, _| {
@@ -92,6 +96,25 @@ impl Jobs {
                 Ok::<(), JobsError>(())
             })
             .await?;
+        Ok(next)
+    }
+
+    /// The next time is always the first after some past moment. One that lies beyond the first after
+    /// now was written by a clock that was ahead: it would stand still until that time comes.
+    async fn keep_or_mend(
+        &self,
+        schedule: &CronJob,
+        next_at: Timestamp,
+    ) -> Result<Timestamp, JobsError> {
+        // Asked after the schedule was read: another instance may have fired it meanwhile.
+        let now = self.book().db.now().await?;
+        if next_at <= schedule.after(now.plus(TOLERATED))? {
+            return Ok(next_at);
+        }
+        let next = schedule.after(now)?;
+        schedules::mend(self.book(), &schedule.name, next_at, next).await?;
+        let name = &schedule.name;
+        tracing::warn!(name, "the database's clock was set back; a schedule counts from now again");
         Ok(next)
     }
 }

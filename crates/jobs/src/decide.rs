@@ -26,8 +26,11 @@ const FETCH_AHEAD: Duration = Duration::from_millis(50);
 /// What a full runner has and has not begun after this time is given back: it was fetched too far
 /// ahead, because jobs take longer than they did.
 pub const READY_WAITS: Duration = Duration::from_secs(1);
-/// A runner that is busy leaves a suspect to others for so long; then it lets its jobs end and takes
-/// nothing else until the suspect has been run.
+/// A job that a runner died of so often is run alone: until then it may as well be a neighbour of the
+/// one that is to blame, and a dead runner's jobs must not hold up all others one after another.
+pub const ALONE_FROM: u32 = 2;
+/// A runner that is busy leaves a job that is to be run alone to others for so long; then it lets its
+/// jobs end and takes nothing else until that one has been run.
 pub const SUSPECT_WAITS: Duration = Duration::from_mins(2);
 
 /// What becomes of a job after its handler.
@@ -96,8 +99,16 @@ pub struct Bucket {
     pub due_for: Option<Duration>,
     /// How long until the first is due; zero when it is.
     pub due_in: Duration,
-    /// A runner died while the first one ran: it is to be run alone.
-    pub is_suspect: bool,
+    /// How often a runner has died while the first one ran, the death that its claim finds included.
+    pub crashes: u32,
+}
+
+impl Bucket {
+    /// Whether the first one is to be run alone.
+    #[must_use]
+    pub const fn runs_alone(&self) -> bool {
+        self.crashes >= ALONE_FROM
+    }
 }
 
 /// How busy a runner is.
@@ -108,7 +119,7 @@ pub struct Load {
     /// How many it runs at once.
     pub concurrency: u32,
     /// A job that is to be run alone is running.
-    pub runs_suspect: bool,
+    pub runs_alone: bool,
 }
 
 /// What a runner does after a look at the queue.
@@ -116,7 +127,7 @@ pub struct Load {
 pub enum Plan {
     /// Claims jobs.
     Claim(ClaimPlan),
-    /// Claims nothing until all that it has is done: a suspect has waited too long to be run alone.
+    /// Claims nothing until all that it has is done: a job has waited too long to be run alone.
     Drain,
     /// Something is due and there is no room for it: the next look is after a job has ended.
     Full,
@@ -133,12 +144,34 @@ pub struct ClaimPlan {
     pub priority: i64,
     /// How many at most.
     pub limit: u32,
-    /// Takes one suspect alone; otherwise suspects are left.
-    pub alone: bool,
+    /// Which of those that a runner died of; each is claimed by itself.
+    pub suspects: Suspects,
 }
 
-/// What a runner claims next: the smallest priority first, then what has been due the longest. A
-/// suspect is for a runner that has nothing else; a busy one takes what stands behind it.
+/// Which jobs a claim takes of those that a runner died of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suspects {
+    /// None.
+    Left,
+    /// One that may run beside others.
+    BesideOthers,
+    /// Any one: the runner has nothing else.
+    Any,
+}
+
+impl Suspects {
+    /// How often a runner may have died of a job that is taken.
+    pub(crate) const fn most_crashes(self) -> u32 {
+        match self {
+            Self::Left => 0,
+            Self::BesideOthers => ALONE_FROM - 1,
+            Self::Any => u32::MAX,
+        }
+    }
+}
+
+/// What a runner claims next: the smallest priority first, then what has been due the longest. What
+/// is to be run alone is for a runner that has nothing else; a busy one takes what stands behind it.
 /// `mean` tells how long a job of a kind takes it, as far as is known.
 #[must_use]
 pub fn plan(buckets: &[Bucket], load: Load, mean: impl Fn(&Kind) -> Option<Duration>) -> Plan {
@@ -152,15 +185,20 @@ pub fn plan(buckets: &[Bucket], load: Load, mean: impl Fn(&Kind) -> Option<Durat
         return Plan::Full;
     }
     let is_busy = load.held > 0;
-    if first.is_suspect && is_busy && first.due_for >= Some(SUSPECT_WAITS) {
+    if first.runs_alone() && is_busy && first.due_for >= Some(SUSPECT_WAITS) {
         return Plan::Drain;
     }
-    let alone = first.is_suspect && !is_busy;
+    let suspects = match first.crashes {
+        0 => Suspects::Left,
+        1..ALONE_FROM => Suspects::BesideOthers,
+        _ if is_busy => Suspects::Left,
+        _ => Suspects::Any,
+    };
     Plan::Claim(ClaimPlan {
         kind: first.kind.clone(),
         priority: first.priority,
-        limit: if alone { 1 } else { room },
-        alone,
+        limit: if suspects == Suspects::Left { room } else { 1 },
+        suspects,
     })
 }
 
@@ -168,7 +206,7 @@ pub fn plan(buckets: &[Bucket], load: Load, mean: impl Fn(&Kind) -> Option<Durat
 /// begin within a moment.
 #[must_use]
 pub fn claim_limit(load: Load, mean: Option<Duration>) -> u32 {
-    if load.runs_suspect {
+    if load.runs_alone {
         return 0;
     }
     let ahead = mean.map_or(0, |mean| begun_within(FETCH_AHEAD, load.concurrency, mean));

@@ -7,18 +7,18 @@ fn kind(name: &str) -> Kind {
     Kind::new(name).unwrap()
 }
 
-fn bucket(name: &str, priority: i64, due_for: Option<u64>, is_suspect: bool) -> Bucket {
+fn bucket(name: &str, priority: i64, due_for: Option<u64>, crashes: u32) -> Bucket {
     Bucket {
         kind: kind(name),
         priority,
         due_for: due_for.map(Duration::from_secs),
         due_in: if due_for.is_some() { Duration::ZERO } else { 9 * SECOND },
-        is_suspect,
+        crashes,
     }
 }
 
 fn load(held: u32) -> Load {
-    Load { held, concurrency: 4, runs_suspect: false }
+    Load { held, concurrency: 4, runs_alone: false }
 }
 
 #[test]
@@ -63,67 +63,91 @@ fn unknown(_: &Kind) -> Option<Duration> {
 #[test]
 fn the_smallest_priority_comes_first_then_the_longest_due() {
     let buckets = [
-        bucket("late", 0, Some(9), false),
-        bucket("urgent", -5, Some(1), false),
-        bucket("soon", -9, None, false),
-        bucket("urgent_too", -5, Some(3), false),
+        bucket("late", 0, Some(9), 0),
+        bucket("urgent", -5, Some(1), 0),
+        bucket("soon", -9, None, 0),
+        bucket("urgent_too", -5, Some(3), 0),
     ];
     let Plan::Claim(plan) = plan(&buckets, load(1), unknown) else { panic!() };
-    assert_eq!((plan.kind.as_str(), plan.limit, plan.alone), ("urgent_too", 3, false));
+    assert_eq!((plan.kind.as_str(), plan.limit), ("urgent_too", 3));
+    assert_eq!(plan.suspects, Suspects::Left);
 }
 
 #[test]
 fn a_runner_with_nothing_due_waits_for_the_next() {
     assert_eq!(plan(&[], load(0), unknown), Plan::Wait(None));
-    let later = [bucket("a", 0, None, false)];
+    let later = [bucket("a", 0, None, 0)];
     assert_eq!(plan(&later, load(0), unknown), Plan::Wait(Some(9 * SECOND)));
-    let due = [bucket("a", 0, Some(1), false)];
+    let due = [bucket("a", 0, Some(1), 0)];
     assert_eq!(plan(&due, load(4), unknown), Plan::Full);
 }
 
 #[test]
-fn a_suspect_is_claimed_alone_by_an_idle_runner() {
-    let buckets = [bucket("a", 0, Some(1), true)];
+fn what_is_to_be_run_alone_is_claimed_by_an_idle_runner() {
+    let buckets = [bucket("a", 0, Some(1), ALONE_FROM)];
     let Plan::Claim(alone) = plan(&buckets, load(0), unknown) else { panic!() };
-    assert_eq!((alone.limit, alone.alone), (1, true));
-    let with_suspect = Load { runs_suspect: true, ..load(1) };
-    let others = [bucket("b", 0, Some(1), false)];
-    assert_eq!(plan(&others, with_suspect, unknown), Plan::Full);
+    assert_eq!((alone.limit, alone.suspects), (1, Suspects::Any));
+    let busy_with_it = Load { runs_alone: true, ..load(1) };
+    let others = [bucket("b", 0, Some(1), 0)];
+    assert_eq!(plan(&others, busy_with_it, unknown), Plan::Full);
 }
 
-/// What a runner with so many jobs does about a suspect that is due for so many seconds, beside
-/// another kind that is due for one.
 #[test]
-fn a_busy_runner_leaves_a_suspect_for_a_while_and_goes_on() {
+fn what_crashed_once_is_claimed_by_itself_and_runs_beside_others() {
+    let buckets = [bucket("a", 0, Some(9_999), 1), bucket("b", 0, Some(1), 0)];
+    for held in 0..4 {
+        let Plan::Claim(first) = plan(&buckets, load(held), unknown) else { panic!("{held}") };
+        let wanted = ("a", 1, Suspects::BesideOthers);
+        assert_eq!((first.kind.as_str(), first.limit, first.suspects), wanted, "{held}");
+    }
+    assert_eq!(plan(&buckets, load(4), unknown), Plan::Full);
+}
+
+#[test]
+fn a_claim_takes_no_job_that_a_runner_died_of_more_often() {
+    for (suspects, most) in
+        [(Suspects::Left, 0), (Suspects::BesideOthers, 1), (Suspects::Any, u32::MAX)]
+    {
+        assert_eq!(suspects.most_crashes(), most);
+    }
+}
+
+/// What a runner with so many jobs does about one that is to be run alone and is due for so many
+/// seconds, beside another kind that is due for one.
+#[test]
+fn a_busy_runner_leaves_what_is_to_be_run_alone_for_a_while_and_goes_on() {
     let patience = SUSPECT_WAITS.as_secs();
-    let others = |limit| Some(("a", limit, false));
+    let others = |limit| Some(("a", limit, Suspects::Left));
     for (held, due_for, wanted) in [
-        (0, 5, Some(("a", 1, true))),
-        (0, patience, Some(("a", 1, true))),
-        // The suspect's own bucket: what stands behind it, without the suspect.
+        (0, 5, Some(("a", 1, Suspects::Any))),
+        (0, patience, Some(("a", 1, Suspects::Any))),
+        // Its own bucket: what stands behind it.
         (1, 5, others(3)),
         (3, patience - 1, others(1)),
         (1, patience, None),
         (3, patience * 9, None),
     ] {
-        let buckets = [bucket("a", 0, Some(due_for), true), bucket("b", 0, Some(1), false)];
+        let buckets = [bucket("a", 0, Some(due_for), ALONE_FROM), bucket("b", 0, Some(1), 0)];
         let claimed = match plan(&buckets, load(held), unknown) {
-            Plan::Claim(plan) => Some((plan.kind.as_str().to_owned(), plan.limit, plan.alone)),
+            Plan::Claim(plan) => Some((plan.kind.as_str().to_owned(), plan.limit, plan.suspects)),
             Plan::Drain => None,
             other => panic!("{other:?}"),
         };
-        let wanted = wanted.map(|(kind, limit, alone)| (kind.to_owned(), limit, alone));
+        let wanted = wanted.map(|(kind, limit, suspects)| (kind.to_owned(), limit, suspects));
         assert_eq!(claimed, wanted, "{held} {due_for}");
         let only_others = plan(&buckets[1..], load(held), unknown);
-        assert!(matches!(only_others, Plan::Claim(plan) if !plan.alone), "{held}");
+        assert!(
+            matches!(only_others, Plan::Claim(plan) if plan.suspects == Suspects::Left),
+            "{held}"
+        );
     }
 }
 
 #[test]
-fn a_suspect_of_less_priority_stops_nobody() {
-    let buckets = [bucket("a", 5, Some(9_999), true), bucket("b", 0, Some(1), false)];
+fn what_is_to_be_run_alone_with_less_priority_stops_nobody() {
+    let buckets = [bucket("a", 5, Some(9_999), ALONE_FROM), bucket("b", 0, Some(1), 0)];
     let Plan::Claim(first) = plan(&buckets, load(1), unknown) else { panic!() };
-    assert_eq!((first.kind.as_str(), first.alone), ("b", false));
+    assert_eq!((first.kind.as_str(), first.suspects), ("b", Suspects::Left));
 }
 
 #[test]
@@ -172,7 +196,7 @@ proptest! {
 
     #[test]
     fn a_claim_never_exceeds_the_room(held in 0_u32..2_000, concurrency in 1_u32..200, nanos: u64) {
-        let load = Load { held, concurrency, runs_suspect: false };
+        let load = Load { held, concurrency, runs_alone: false };
         let limit = claim_limit(load, Some(Duration::from_nanos(nanos)));
         prop_assert!(limit <= MAX_BATCH);
         prop_assert!(limit == 0 || held + limit <= MAX_HELD.max(concurrency));

@@ -1,6 +1,7 @@
 //! What the queue tells about itself. Labels are bounded: a kind is one that a handler is registered
 //! for, or one that a bounded look at the queue has found.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use metrics::{
@@ -41,7 +42,10 @@ pub fn describe_metrics() {
     describe_histogram!(RUN, Unit::Seconds, "Time that a handler ran, by kind and outcome.");
     describe_counter!(ENDED, "Jobs that ended, by kind and cause.");
     describe_counter!(RETRIES, "Jobs that failed and are tried again, by kind.");
-    describe_counter!(CRASHES, "Jobs that were claimed after their runner had died, by kind.");
+    describe_counter!(
+        CRASHES,
+        "Times a runner died while it ran a job, as the next one finds them, by kind."
+    );
     describe_counter!(LOST, "Leases that a runner lost while it had the job, by kind.");
     describe_counter!(
         GIVEN_UP,
@@ -50,23 +54,37 @@ pub fn describe_metrics() {
     describe_gauge!(RUNNING, "Handlers that run in this process.");
 }
 
-/// Writes the depth of the queue into the metrics.
-pub(crate) fn summary(summary: &Summary) {
-    for one in &summary.kinds {
-        let kind = || one.kind.as_str().to_owned();
-        for (status, count) in [
-            ("due", one.due),
-            ("scheduled", one.scheduled),
-            ("processing", one.processing),
-            ("failed", one.failed),
-            ("succeeded", one.succeeded),
-        ] {
-            gauge!(DEPTH, "kind" => kind(), "status" => status).set(as_float(count));
+/// What was last told of the depth of the queue: a gauge keeps its value until it is set again.
+#[derive(Debug, Default)]
+pub(crate) struct Depth {
+    kinds: BTreeSet<Kind>,
+}
+
+impl Depth {
+    /// Writes the depth of the queue into the metrics.
+    pub(crate) fn tell(&mut self, summary: &Summary) {
+        let kinds: BTreeSet<Kind> = summary.kinds.iter().map(|one| one.kind.clone()).collect();
+        for gone in self.kinds.difference(&kinds) {
+            depth(gone, [0; STATUSES.len()], Duration::ZERO);
         }
-        let oldest = one.oldest_due().unwrap_or_default();
-        gauge!(OLDEST, "kind" => kind()).set(oldest.as_secs_f64());
+        self.kinds = kinds;
+        for one in &summary.kinds {
+            let counts = [one.due, one.scheduled, one.processing, one.failed, one.succeeded];
+            depth(&one.kind, counts, one.oldest_due().unwrap_or_default());
+        }
+        gauge!(STUCK).set(as_float(summary.stuck));
     }
-    gauge!(STUCK).set(as_float(summary.stuck));
+}
+
+/// What is told of each kind.
+const STATUSES: [&str; 5] = ["due", "scheduled", "processing", "failed", "succeeded"];
+
+fn depth(kind: &Kind, counts: [i64; STATUSES.len()], oldest: Duration) {
+    let kind = || kind.as_str().to_owned();
+    for (status, count) in STATUSES.into_iter().zip(counts) {
+        gauge!(DEPTH, "kind" => kind(), "status" => status).set(as_float(count));
+    }
+    gauge!(OLDEST, "kind" => kind()).set(oldest.as_secs_f64());
 }
 
 pub(crate) fn claimed(took: Duration) {
@@ -123,4 +141,49 @@ pub(crate) fn running(count: usize) {
 #[expect(clippy::cast_precision_loss, reason = "a count of jobs is far below 2^52")]
 fn as_float(count: i64) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics_exporter_prometheus::PrometheusBuilder;
+
+    use super::*;
+    use crate::view::KindSummary;
+
+    fn summary(kinds: Vec<KindSummary>) -> Summary {
+        Summary { kinds, stuck: 0, count_cap: 9 }
+    }
+
+    #[test]
+    fn a_kind_that_has_left_the_queue_is_told_as_empty() {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        let told = |name: &str| {
+            let rendered = handle.render();
+            let of_name = rendered.lines().filter(|line| line.starts_with(name));
+            of_name.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).collect()
+        };
+        let gone = KindSummary {
+            kind: Kind::new("gone").unwrap(),
+            queued: 3,
+            due: 1,
+            scheduled: 2,
+            processing: 3,
+            failed: 4,
+            succeeded: 5,
+            oldest_due_ms: Some(7_000),
+            paused: false,
+            concurrency: None,
+        };
+        metrics::with_local_recorder(&recorder, || {
+            let mut depth = Depth::default();
+            depth.tell(&summary(vec![gone]));
+            let counts: Vec<f64> = told("mainstay_jobs_depth{");
+            assert_eq!((counts.len(), counts.iter().sum::<f64>()), (5, 15.0));
+            assert_eq!(told("mainstay_jobs_oldest_due_seconds{"), [7.0]);
+            depth.tell(&summary(vec![]));
+            assert_eq!(told("mainstay_jobs_depth{"), [0.0; 5]);
+            assert_eq!(told("mainstay_jobs_oldest_due_seconds{"), [0.0]);
+        });
+    }
 }

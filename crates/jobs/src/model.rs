@@ -289,6 +289,8 @@ pub struct Claimed {
     pub next_run_at: Timestamp,
     /// The trace of whoever asked for it.
     pub traceparent: Option<Traceparent>,
+    /// The last runner that had it died while it ran.
+    pub(crate) found_crash: bool,
     pub(crate) lease: Lease,
 }
 

@@ -68,7 +68,8 @@ impl Queue {
         look::look(self.jobs.book(), kinds).await
     }
 
-    /// The database's clock was set back: what speaks of a time to come begins to wait anew.
+    /// The database's clock was set back, or may have been: what speaks of a time to come begins to wait
+    /// anew.
     pub(crate) async fn mend_times(&self) -> Result<u64, JobsError> {
         Ok(steps::mend(self.jobs.book(), self.ttl / 3).await?)
     }
@@ -236,11 +237,11 @@ impl Queue {
             kind: &plan.kind,
             priority: plan.priority,
             limit,
-            alone: plan.alone,
+            most_crashes: plan.suspects.most_crashes(),
             leaves_leases,
             runner: &self.runner,
             // Never negative, and a stranger can't guess it.
-            token: i64::try_from(self.jobs.chance() >> 1).unwrap_or(i64::MAX),
+            token: i64::try_from(self.jobs.chance() >> 1).unwrap_or(i64::MAX) & !claim::FOUND_CRASH,
             ttl: self.ttl,
         }
     }
@@ -260,8 +261,15 @@ fn sorted(taken: Vec<Taken>, runner: &str) -> Claims {
     let mut claims = Claims::default();
     for one in taken {
         match one {
-            Taken::Job(job) => claims.jobs.push(job),
+            Taken::Job(job) => {
+                if job.found_crash {
+                    measure::crashed(&job.kind);
+                }
+                claims.jobs.push(job);
+            }
+            // Nothing else than a crash ends a job in a claim.
             Taken::GivenUp(change) => {
+                measure::crashed(&change.kind);
                 measure::ended(&change);
                 tracing::warn!(job = %change.id, kind = %change.kind, cause = ?change.cause,
                     attempt = change.attempts, runner, "a job was given up: its runner died while it ran");

@@ -63,7 +63,7 @@ impl Part {
 /// The queue at a glance. Counts stop at [`COUNT_CAP`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Summary {
-    /// Each kind that has jobs, is paused or has a limit, by name.
+    /// Each kind that has jobs or ever had a runner, is paused or has a limit, by name.
     pub kinds: Vec<KindSummary>,
     /// Jobs whose runner has not been heard of for longer than their lease.
     pub stuck: i64,

@@ -1,5 +1,5 @@
 //! Hears the bells of other instances on one connection for the whole process. It is made anew when
-//! it is lost, silent to a question, or seems deaf; then anything may have changed.
+//! it is lost, silent to a question, or deaf; then anything may have changed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use std::time::Duration;
 use mainstay_store::{Listener, Notice, StoreError};
 use serde::Deserialize;
 
+use super::marks::{self, Marks};
 use super::pending::{ANYTHING, who_and_what};
 use super::{Doorbell, Topic};
 use crate::backoff::Backoff;
@@ -72,11 +73,37 @@ pub(crate) async fn run(doorbell: Doorbell, hub: Hub, hearing: Arc<Hearing>) {
 enum Why {
     #[error(transparent)]
     Lost(StoreError),
-    #[error("events were found that it did not tell of")]
+    #[error("bells were rung that it did not hear")]
     Deaf,
 }
 
-async fn hear(mut listener: Listener, doorbell: &Doorbell, hub: &Hub, hearing: &Hearing) -> Why {
+/// Hears until the connection is of no more use. What was heard is looked at first: after a pause of
+/// the whole process a mark may lie ready that seems to be late.
+async fn hear(listener: Listener, doorbell: &Doorbell, hub: &Hub, hearing: &Hearing) -> Why {
+    let marks = Marks::default();
+    tokio::select! {
+        biased;
+        error = listen(listener, &marks, doorbell, hub, hearing) => Why::Lost(error),
+        () = hearing.deaf() => deaf(),
+        () = marks.lost(hub.tools()) => {
+            measure::lost(1);
+            deaf()
+        }
+    }
+}
+
+fn deaf() -> Why {
+    measure::replaced();
+    Why::Deaf
+}
+
+async fn listen(
+    mut listener: Listener,
+    marks: &Marks,
+    doorbell: &Doorbell,
+    hub: &Hub,
+    hearing: &Hearing,
+) -> StoreError {
     let mut probes = tokio::time::interval(PROBE_EVERY);
     probes.reset();
     loop {
@@ -84,27 +111,29 @@ async fn hear(mut listener: Listener, doorbell: &Doorbell, hub: &Hub, hearing: &
             notice = listener.next() => match notice {
                 Ok(notice) => {
                     hearing.heard();
-                    dispatch(&notice, doorbell, hub);
+                    dispatch(&notice, marks, doorbell, hub);
                 }
-                Err(error) => return Why::Lost(error),
+                Err(error) => return error,
             },
             _ = probes.tick() => if let Err(error) = listener.probe().await {
-                return Why::Lost(error);
+                return error;
             },
-            () = hearing.deaf() => {
-                measure::replaced();
-                return Why::Deaf;
-            }
         }
     }
 }
 
-fn dispatch(notice: &Notice, doorbell: &Doorbell, hub: &Hub) {
+fn dispatch(notice: &Notice, marks: &Marks, doorbell: &Doorbell, hub: &Hub) {
     let Some(topic) = Topic::ALL.into_iter().find(|topic| topic.name() == notice.channel) else {
         return;
     };
-    measure::heard(topic);
     let (by, said) = who_and_what(&notice.payload);
+    if let Some(mark) = marks::number(said) {
+        if by.is_some() && by == doorbell.instance() {
+            marks.heard(mark);
+        }
+        return;
+    }
+    measure::heard(topic);
     if by.is_some() && by == doorbell.instance() {
         // It was told here before it went out.
         return;

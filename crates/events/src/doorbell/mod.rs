@@ -5,6 +5,7 @@
 
 mod ears;
 pub(crate) mod listener;
+mod marks;
 mod pending;
 pub(crate) mod sender;
 

@@ -6,7 +6,7 @@ mod counting;
 mod reader;
 mod ring;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -12,7 +12,7 @@ use super::*;
 use crate::record::epoch;
 use crate::record::follow::Reads;
 
-async fn hub(database: &TestDatabase) -> Hub {
+pub(crate) async fn hub(database: &TestDatabase) -> Hub {
     let (clock, rng) = (Arc::new(SystemClock::new()), Arc::new(SystemRng));
     let instance = IdSource::new(Arc::clone(&clock) as _, Arc::clone(&rng) as _).next();
     let db = database.open_migrated().await;

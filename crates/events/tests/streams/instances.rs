@@ -186,6 +186,53 @@ async fn a_listener_that_seems_deaf_is_replaced() {
     here.stop().await;
 }
 
+/// Its connections of its own lead to another database, where nobody rings: it connects, its questions
+/// are answered, and it hears nothing. No stream is followed, as in a process that only runs jobs.
+#[tokio::test]
+async fn a_deaf_listener_is_replaced_where_nobody_follows() {
+    let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let elsewhere = TestDatabase::new(Dialect::Postgres).await;
+    let Target::Postgres { url } = elsewhere.target().clone() else { unreachable!() };
+    let clock = Arc::new(SystemClock::new());
+    let db =
+        database.open_with(Arc::clone(&clock) as _, |options| options.direct = Some(url)).await;
+    let here = Instance::start_on(db, clock, |options| options.sweep = NEVER).await;
+    let there = never_sweeping(&database).await;
+    all_listen(&elsewhere.open().await, 1).await;
+    let mut ears = here.events.doorbell().listen(Topic::Jobs);
+    // A listening connection that has just come up tells of anything.
+    while tokio::time::timeout(2 * SHORT, ears.heard()).await.is_ok() {}
+    there.events.doorbell().ring(Topic::Jobs, "work");
+    let heard = tokio::time::timeout(LONG, ears.heard()).await.expect("it is replaced");
+    assert_eq!(heard, Heard::Anything, "the bell itself was not heard");
+    let rendered = handle.render();
+    assert_eq!(metric(&rendered, "mainstay_events_listener_replaced_total"), 1.0);
+    assert_eq!(metric(&rendered, "mainstay_events_bells_lost_total"), 1.0);
+    here.stop().await;
+    there.stop().await;
+}
+
+/// It is asked for longer than one that is deaf would be kept.
+#[tokio::test]
+async fn a_listener_that_hears_its_marks_is_kept() {
+    let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    let _guard = metrics::set_default_local_recorder(&recorder);
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let (here, there) = (never_sweeping(&database).await, never_sweeping(&database).await);
+    all_listen(&here.db, 2).await;
+    let mut ears = here.events.doorbell().listen(Topic::Jobs);
+    while tokio::time::timeout(2 * SHORT, ears.heard()).await.is_ok() {}
+    let heard = tokio::time::timeout(Duration::from_secs(12), ears.heard()).await;
+    assert!(heard.is_err(), "marks are told to nobody: {heard:?}");
+    assert_eq!(metric(&handle.render(), "mainstay_events_listener_replaced_total"), 0.0);
+    here.stop().await;
+    there.stop().await;
+}
+
 #[tokio::test]
 async fn a_listener_that_hears_is_not_replaced_and_loses_nothing() {
     let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();

@@ -1,13 +1,19 @@
 //! Live streams of events, over real connections.
 
+#[path = "events_kept.rs"]
+mod kept;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use mainstay_accounts::{Role, Scope, Source, UserChange, UserStatus};
+use mainstay_base::Clock;
 use mainstay_events::{Event, EventsError, Stream, Topic};
-use serde_json::{Value, json};
+use mainstay_testkit::FakeClock;
+use serde_json::json;
 
 use super::follower::{Block, Follower};
 use super::house::{House, Plan};
@@ -56,7 +62,8 @@ async fn a_stream_begins_at_once_with_where_it_stands() {
     let house = House::open().await;
     let admin = house.admin().await;
     house.tell(Stream::Org, "told", 0..3).await;
-    let mut follower = house.follow(&admin, "/api/events").await;
+    let headers = format!("{}Accept-Encoding: gzip, br, zstd, deflate\r\n", admin.cookie());
+    let mut follower = Follower::open(house.address, "/api/events", &headers).await;
     for (name, value) in [
         ("content-type", "text/event-stream"),
         ("cache-control", "no-store"),
@@ -127,25 +134,20 @@ async fn a_position_that_says_nothing_resets() {
 }
 
 #[tokio::test]
-async fn nobody_reads_the_stream_of_another_and_no_admin_does() {
-    let house = House::open().await;
+async fn a_stream_ends_when_its_session_ends_by_time() {
+    let clock = Arc::new(FakeClock::new());
+    let plan = Plan { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Plan::default() };
+    let house = House::build(plan).await;
     let admin = house.admin().await;
-    let viewer = house.user(&admin, "viewer@example.com", Role::Viewer).await;
-    let mut of_admin = house.follow(&admin, "/api/events").await;
-    let mut of_viewer = house.follow(&viewer, "/api/events").await;
-    first_event(&mut of_admin).await;
-    first_event(&mut of_viewer).await;
-    house.tell(Stream::User(viewer.id()), "own", 0..1).await;
-    house.tell(Stream::Org, "told", 1..2).await;
-    assert_eq!(of_admin.numbers(1).await, [1]);
-    let mut numbers = of_viewer.numbers(2).await;
-    numbers.sort_unstable();
-    assert_eq!(numbers, [0, 1]);
-    for target in ["/api/events/history?after=", "/api/events/history?streams=user&after="] {
-        let epoch = "0".repeat(16);
-        let answer = admin.get(&format!("{target}{epoch}.0.0")).await;
-        assert!(!String::from_utf8_lossy(&answer.body).contains("own"));
-    }
+    let mut follower = house.follow(&admin, "/api/events").await;
+    first_event(&mut follower).await;
+    house.events.doorbell().ring(Topic::Access, "");
+    house.tell(Stream::Org, "told", 0..1).await;
+    assert_eq!(follower.numbers(1).await, [0], "its time has not come");
+    clock.step_wall(clock.now().plus(Duration::from_hours(365 * 24)));
+    house.events.doorbell().ring(Topic::Access, "");
+    let rest = follower.rest().await;
+    assert_eq!(rest.last().and_then(|block| block.event.as_deref()), Some("auth_expired"));
 }
 
 #[tokio::test]
@@ -358,36 +360,4 @@ async fn a_client_of_http2_that_opens_no_window_is_cut() {
         }
     };
     tokio::time::timeout(PATIENCE, cut).await.expect("nobody cuts it");
-}
-
-#[tokio::test]
-async fn the_history_is_read_in_pages_and_leads_to_the_stream() {
-    let house = House::open().await;
-    let admin = house.admin().await;
-    let begin = admin.get("/api/events/history").await.json();
-    assert_eq!((&begin["items"], &begin["next_cursor"]), (&json!([]), &Value::Null));
-    let mut position = begin["position"].as_str().unwrap().to_owned();
-    house.tell(Stream::Org, "told", 0..5).await;
-    house.tell(Stream::User(admin.id()), "own", 5..7).await;
-    let mut numbers = Vec::new();
-    loop {
-        let target = format!("/api/events/history?after={position}&limit=3");
-        let page = admin.get(&target).await.json();
-        let items = page["items"].as_array().unwrap();
-        assert!(items.len() <= 3, "{page}");
-        numbers.extend(items.iter().map(|item| item["number"].as_u64().unwrap()));
-        position = page["position"].as_str().unwrap().to_owned();
-        if page["next_cursor"].is_null() {
-            break;
-        }
-        assert_eq!(page["next_cursor"], page["position"]);
-    }
-    let mut sorted = numbers.clone();
-    sorted.sort_unstable();
-    assert_eq!(sorted, (0..7).collect::<Vec<_>>());
-    house.tell(Stream::Org, "told", 7..8).await;
-    let mut follower = house.follow(&admin, &format!("/api/events?after={position}")).await;
-    assert_eq!(follower.numbers(1).await, [7]);
-    let reset = admin.get("/api/events/history?after=garbage").await.json();
-    assert_eq!((&reset["reset"], &reset["items"]), (&json!("garbage"), &json!([])));
 }

@@ -1,6 +1,6 @@
 //! The queue, as admins see it.
 
-use mainstay_jobs::decide::ClaimPlan;
+use mainstay_jobs::decide::{ClaimPlan, Suspects};
 use mainstay_jobs::{Due, Enqueued, Kind, NewJob, Queue, Traceparent};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -66,7 +66,7 @@ async fn what_a_request_enqueues_keeps_the_trace_of_the_request() {
     let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     let queue = Queue::new(house.jobs.clone(), "r".to_owned(), Duration::from_secs(60));
     let kind = Kind::new("asked_for").unwrap();
-    let plan = ClaimPlan { kind, priority: 0, limit: 1, alone: false };
+    let plan = ClaimPlan { kind, priority: 0, limit: 1, suspects: Suspects::Left };
     for (headers, expected) in [
         (format!("traceparent: {trace}\r\n"), Some(trace)),
         ("traceparent: made up\r\n".to_owned(), None),

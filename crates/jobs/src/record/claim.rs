@@ -16,14 +16,19 @@ pub(crate) struct Ask<'a> {
     pub(crate) kind: &'a Kind,
     pub(crate) priority: i64,
     pub(crate) limit: u32,
-    /// Takes the first one whatever it is; otherwise jobs that a runner died of are left.
-    pub(crate) alone: bool,
+    /// Leaves jobs that a runner died of more often.
+    pub(crate) most_crashes: u32,
     /// Takes none that is processing, whatever its lease says.
     pub(crate) leaves_leases: bool,
     pub(crate) runner: &'a str,
+    /// Without [`FOUND_CRASH`].
     pub(crate) token: i64,
     pub(crate) ttl: Duration,
 }
+
+/// The bit of a row's token that says that its claim has found a crash: of how a row was before,
+/// SQLite's RETURNING tells nothing.
+pub(crate) const FOUND_CRASH: i64 = 1;
 
 /// A row that a claim has touched.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,24 +40,25 @@ pub(crate) enum Taken {
 }
 
 // A job that was processing and not started belonged to a dead batch: its attempt did not happen.
+// `$7 + started` sets `FOUND_CRASH`.
 macro_rules! claim {
     ($time:literal, $lock:literal, $soft:literal) => {
         concat!(
             "WITH t AS MATERIALIZED (SELECT ", $time, " AS now),
              due AS MATERIALIZED (
-               SELECT key, max_attempts,
+               SELECT key, max_attempts, started,
                  crashes + CASE WHEN started = 1 THEN 1 ELSE 0 END AS crashes,
                  attempts - CASE WHEN status = 'processing' AND started = 0 THEN 1 ELSE 0 END AS attempts
                FROM jobs
                WHERE kind = $2 AND priority = $3 AND claim_at <= (SELECT now FROM t)
-                 AND ($5 = 1 OR (started = 0 AND crashes = 0))
+                 AND crashes + started <= $5
                  AND ($12 = 0 OR status = 'queued')
                  AND NOT EXISTS (SELECT 1 FROM job_kinds AS p
                    WHERE p.kind = $2 AND p.paused_at IS NOT NULL)", $soft, "
                ORDER BY claim_at LIMIT $4 ", $lock, "
              ),
              ruled AS MATERIALIZED (
-               SELECT key, crashes, attempts,
+               SELECT key, crashes, attempts, started,
                  CASE WHEN crashes >= $6 THEN 'crash_loop'
                       WHEN attempts >= max_attempts THEN 'attempts_exhausted' END AS doom
                FROM due
@@ -62,7 +68,7 @@ macro_rules! claim {
                crashes = ruled.crashes,
                attempts = ruled.attempts + CASE WHEN doom IS NULL THEN 1 ELSE 0 END,
                claim_at = CASE WHEN doom IS NULL THEN (SELECT now FROM t) + $9 END,
-               lease_token = CASE WHEN doom IS NULL THEN $7 END,
+               lease_token = CASE WHEN doom IS NULL THEN $7 + ruled.started END,
                locked_at = CASE WHEN doom IS NULL THEN (SELECT now FROM t) END,
                heartbeat_at = CASE WHEN doom IS NULL THEN (SELECT now FROM t) END,
                locked_by = CASE WHEN doom IS NULL THEN $8 END,
@@ -74,7 +80,7 @@ macro_rules! claim {
                finished_at = CASE WHEN doom IS NULL THEN NULL ELSE (SELECT now FROM t) END
              FROM ruled WHERE jobs.key = ruled.key
              RETURNING jobs.key, id, kind, subject, status, payload, jobs.attempts, max_attempts,
-               jobs.crashes, next_run_at, traceparent, last_error_code, last_error_message"
+               jobs.crashes, lease_token, next_run_at, traceparent, last_error_code, last_error_message"
         )
     };
 }
@@ -141,7 +147,7 @@ impl Ask<'_> {
             self.kind.as_str(),
             self.priority,
             self.limit,
-            self.alone,
+            self.most_crashes,
             crate::model::MAX_CRASHES,
             self.token,
             self.runner,
@@ -160,7 +166,9 @@ fn taken(rows: &[Row], ask: &Ask<'_>) -> Result<Vec<Taken>, JobsError> {
     for row in rows {
         let key: i64 = row.get("key")?;
         let due: i64 = row.get("next_run_at")?;
-        taken.push(((due, key), one(row, Lease { key, token: ask.token }, ask.runner)?));
+        let token: Option<i64> = row.get("lease_token")?;
+        let lease = Lease { key, token: token.unwrap_or(ask.token) };
+        taken.push(((due, key), one(row, lease, ask.runner)?));
     }
     taken.sort_by_key(|(order, _)| *order);
     Ok(taken.into_iter().map(|(_, taken)| taken).collect())
@@ -180,6 +188,7 @@ fn one(row: &Row, lease: Lease, runner: &str) -> Result<Taken, JobsError> {
         attempt: count(row.get("attempts")?),
         max_attempts: count(row.get("max_attempts")?),
         crashes: count(row.get("crashes")?),
+        found_crash: lease.token & FOUND_CRASH != 0,
         next_run_at: row.get("next_run_at")?,
         traceparent: traceparent.as_deref().and_then(Traceparent::parse),
         lease,

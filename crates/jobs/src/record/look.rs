@@ -27,8 +27,7 @@ macro_rules! buckets {
              )
              SELECT b.kind, b.priority, ",
             $now,
-            "  AS now, j.claim_at, CAST(CASE WHEN j.started = 1 OR j.crashes > 0 THEN 1 ELSE 0 END
-                 AS BIGINT) AS suspect
+            "  AS now, j.claim_at, CAST(j.crashes + j.started AS BIGINT) AS crashes
              FROM buckets AS b ",
             $first,
             " WHERE b.priority IS NOT NULL
@@ -89,7 +88,7 @@ fn bucket(row: &Row, kind: &str, now: i64) -> Result<Bucket, JobsError> {
         priority: row.get("priority")?,
         due_for,
         due_in: Duration::from_millis(due_in),
-        is_suspect: row.get::<i64>("suspect")? == 1,
+        crashes: super::count(row.get("crashes")?),
     })
 }
 

@@ -19,6 +19,11 @@ const MOVE: Sql = Sql::same(
     "jobs.move_schedule",
     "UPDATE job_schedules SET next_at = $3, fired_at = $4 WHERE name = $1 AND next_at = $2",
 );
+const MEND: Sql = Sql::same(
+    "jobs.mend_schedule",
+    "UPDATE job_schedules SET next_at = $3 WHERE name = $1 AND next_at = $2",
+);
+
 /// A schedule as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kept {
@@ -48,4 +53,15 @@ pub(crate) async fn advance(
     now: Timestamp,
 ) -> Result<bool, StoreError> {
     Ok(tx.execute(&MOVE, values![name, from, to, now]).await? == 1)
+}
+
+/// Sets a schedule's next time, `from`, to `to` without firing it, unless another instance was first.
+pub(crate) async fn mend(
+    book: &Book,
+    name: &str,
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<(), StoreError> {
+    let values = [name.into(), from.into(), to.into()];
+    book.db.write(async |tx| tx.execute(&MEND, &values).await.map(drop)).await
 }

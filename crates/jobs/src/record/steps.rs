@@ -8,19 +8,19 @@ use super::{Book, millis, timed};
 
 // A row that was made or kept alive in the future was so before the clock was set back. Its waits begin
 // anew from now; doing this twice changes nothing. One that is processing was due already: given back, it
-// must be so again.
+// must be so again. One that was due before it was made was asked for at a time, and keeps it.
 const MEND: Sql = timed!(
     "jobs.mend_times",
     "UPDATE jobs SET
        claim_at = CASE WHEN status = 'processing' THEN ",
     " + lock_ttl_seconds * 1000
-         WHEN created_at > ",
+         WHEN claim_at < created_at THEN claim_at WHEN created_at > ",
     " AND claim_at > created_at THEN ",
     " + claim_at - created_at ELSE ",
     " END,
        next_run_at = CASE WHEN next_run_at <= ",
     " THEN next_run_at WHEN status = 'processing' THEN ",
-    " WHEN created_at > ",
+    " WHEN claim_at < created_at THEN next_run_at WHEN created_at > ",
     " AND claim_at > created_at THEN ",
     " + claim_at - created_at ELSE ",
     " END,

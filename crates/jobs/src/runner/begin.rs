@@ -106,7 +106,7 @@ impl Engine {
         Load {
             held: u32::try_from(held).unwrap_or(u32::MAX),
             concurrency: self.options.concurrency,
-            runs_suspect: self.held.runs_suspect(),
+            runs_alone: self.held.runs_alone(),
         }
     }
 
@@ -146,7 +146,8 @@ impl Engine {
             runner: self.options.id.clone(),
         };
         self.errands.send(Errand::Ending(lease), self.clock.moment(), async move {
-            Report::Ended(ending::write(&queue, lease, &named, &ending, &lost).await)
+            let is_written = ending::write(&queue, lease, &named, &ending, &lost).await;
+            Report::Ended(is_written.then_some(ending))
         });
     }
 }

@@ -64,9 +64,10 @@ fn clean_again_after(rows: Option<u64>) -> Duration {
 }
 
 pub(super) async fn tell(jobs: &Jobs) {
+    let mut depth = measure::Depth::default();
     loop {
         match in_time(ERRAND_BOUND, jobs.summary()).await {
-            Ok(summary) => measure::summary(&summary),
+            Ok(summary) => depth.tell(&summary),
             Err(error) => note(&error, "the depth"),
         }
         tokio::time::sleep(TELL_EVERY).await;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use mainstay_base::Moment;
 use tokio::task::{AbortHandle, Id, JoinError, JoinSet};
 
+use super::ending::Ending;
 use super::fetch::Look;
 use crate::error::JobsError;
 use crate::model::{Claimed, Lease};
@@ -51,7 +52,7 @@ impl Errand {
             Self::Fetch => Report::Fetched(Err(JobsError::GivenUp)),
             Self::Start(_) => Report::Started(Err(JobsError::GivenUp)),
             Self::Flush(_) => Report::Flushed(Err(JobsError::GivenUp)),
-            Self::Ending(_) => Report::Ended(false),
+            Self::Ending(_) => Report::Ended(None),
             Self::Beat { .. } => Report::Beat(Err(JobsError::GivenUp)),
             Self::Release => Report::Released,
         }
@@ -64,7 +65,8 @@ pub(super) enum Report {
     Fetched(Result<Look, JobsError>),
     Started(Result<Vec<Lease>, JobsError>),
     Flushed(Result<Beat, JobsError>),
-    Ended(bool),
+    /// What was written; nothing when the lease was lost before.
+    Ended(Option<Ending>),
     Beat(Result<Beat, JobsError>),
     Released,
 }

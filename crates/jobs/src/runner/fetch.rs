@@ -44,6 +44,9 @@ pub(super) async fn look(
     clock: Arc<dyn Clock>,
     mut steps: Steps,
 ) -> Result<Look, JobsError> {
+    if steps.is_new() {
+        mend_left_behind(&queue).await?;
+    }
     let began = clock.moment();
     let Sight { mut buckets, now } = queue.sight(&kinds).await?;
     let step = steps.look(now, began, queue.ttl());
@@ -62,10 +65,19 @@ pub(super) async fn look(
     }
     if leaves_leases {
         // What seems to have crashed may well be running.
-        buckets.iter_mut().for_each(|bucket| bucket.is_suspect = false);
+        buckets.iter_mut().for_each(|bucket| bucket.crashes = 0);
     }
     let fetched = fetch(queue, kinds, load, means, clock, buckets, leaves_leases).await?;
     Ok(Look { fetched, steps, stepped: step != Step::None })
+}
+
+/// The clock may have been set back while no runner was there to see it.
+async fn mend_left_behind(queue: &Queue) -> Result<(), JobsError> {
+    let rows = queue.mend_times().await?;
+    if rows > 0 {
+        tracing::warn!(rows, "jobs were ahead of the database's clock; they wait anew");
+    }
+    Ok(())
 }
 
 async fn fetch(
@@ -78,11 +90,11 @@ async fn fetch(
     leaves_leases: bool,
 ) -> Result<Fetched, JobsError> {
     let began = clock.moment();
-    let is_suspect = |bucket: &Bucket| bucket.is_suspect && bucket.due_for.is_some();
-    let has_suspect = load.held > 0 && buckets.iter().any(is_suspect);
+    let waits_alone = |bucket: &Bucket| bucket.runs_alone() && bucket.due_for.is_some();
+    let leaves_one = load.held > 0 && buckets.iter().any(waits_alone);
     loop {
         match decide::plan(&buckets, load, |kind| means.of(kind)) {
-            Plan::Wait(wait) if has_suspect => return Ok(Fetched::Full(wait)),
+            Plan::Wait(wait) if leaves_one => return Ok(Fetched::Full(wait)),
             Plan::Wait(wait) => return Ok(Fetched::Nothing(wait)),
             Plan::Full | Plan::Drain => return Ok(Fetched::Full(None)),
             Plan::Claim(plan) => {

@@ -8,6 +8,7 @@ use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Progress;
+use crate::decide::ALONE_FROM;
 use crate::model::{Claimed, Kind, Lease};
 
 /// How far a job is.
@@ -28,8 +29,8 @@ pub(super) struct Holding {
     pub(super) kind: Kind,
     pub(super) attempt: u32,
     pub(super) max_attempts: u32,
-    /// A runner died while it ran: it is run alone.
-    pub(super) is_suspect: bool,
+    /// Runners died of it too often for it to have neighbours.
+    runs_alone: bool,
     /// When the statement was sent that claimed it.
     claimed: Moment,
     /// When the statement was sent that last moved the lease's end.
@@ -81,7 +82,7 @@ impl Held {
             kind: job.kind.clone(),
             attempt: job.attempt,
             max_attempts: job.max_attempts,
-            is_suspect: job.crashes > 0,
+            runs_alone: job.crashes >= ALONE_FROM,
             claimed: sent,
             renewed: sent,
             stage: Stage::Ready,
@@ -116,8 +117,8 @@ impl Held {
         self.holdings.is_empty()
     }
 
-    pub(super) fn runs_suspect(&self) -> bool {
-        self.holdings.values().any(|holding| holding.is_suspect)
+    pub(super) fn runs_alone(&self) -> bool {
+        self.holdings.values().any(|holding| holding.runs_alone)
     }
 
     /// What a heartbeat names.

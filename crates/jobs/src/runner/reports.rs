@@ -43,8 +43,11 @@ impl Engine {
             (Errand::Fetch, Report::Fetched(fetched)) => self.take_fetched(fetched),
             (Errand::Start(jobs), Report::Started(started)) => self.take_started(jobs, started),
             (Errand::Flush(leases), Report::Flushed(flushed)) => self.take_flushed(leases, flushed),
-            (Errand::Ending(lease), Report::Ended(is_written)) => {
-                self.take_ended(lease, is_written);
+            (Errand::Ending(lease), Report::Ended(written)) => {
+                if let Some(ending) = &written {
+                    self.tell_ending(lease, ending);
+                }
+                self.take_ended(lease, written.is_some());
             }
             (Errand::Beat { sent, moves }, Report::Beat(beat)) => self.take_beat(sent, moves, beat),
             _ => {}
@@ -131,9 +134,6 @@ impl Engine {
                 for job in &jobs {
                     self.held.add(job, sent);
                     measure::picked_up(&job.kind, self.clock.now().since(job.next_run_at));
-                    if job.crashes > 0 {
-                        measure::crashed(&job.kind);
-                    }
                 }
                 self.is_wanted = true;
                 self.ready.extend(jobs);
@@ -265,37 +265,35 @@ impl Engine {
                 }
                 self.done.push(lease);
             }
-            Ok(()) => {
-                measure::succeeded(&kind, 1);
-                self.begin_ending(lease, Ending::Succeeded);
-            }
+            Ok(()) => self.begin_ending(lease, Ending::Succeeded),
             Err(_) if is_stopped => self.begin_ending(lease, Ending::Released),
             Err(error) => {
                 let error = if is_overdue { self.timed_out(&kind) } else { error };
                 let verdict =
                     decide::after_error(&error, attempt, max_attempts, self.jobs.chance());
-                self.tell_verdict(lease, &verdict);
                 self.begin_ending(lease, Ending::Failed(verdict));
             }
         }
     }
 
-    fn tell_verdict(&self, lease: Lease, verdict: &Verdict) {
+    /// An ending was written down; nothing is counted before.
+    fn tell_ending(&self, lease: Lease, ending: &Ending) {
         let Some(holding) = self.held.get(lease) else { return };
         let (job, kind, attempt) = (holding.id, &holding.kind, holding.attempt);
         let runner = &self.options.id;
-        match verdict {
-            Verdict::Retry { wait, failure } => {
+        match ending {
+            Ending::Succeeded => measure::succeeded(kind, 1),
+            Ending::Failed(Verdict::Retry { wait, failure }) => {
                 measure::retried(kind);
                 let (code, wait) = (&failure.code, wait.as_secs());
                 tracing::info!(%job, %kind, attempt, runner, code, wait, "a job failed and is tried again");
             }
-            Verdict::Fail { failure } => {
+            Ending::Failed(Verdict::Fail { failure }) => {
                 measure::failed(kind);
                 let code = &failure.code;
                 tracing::info!(%job, %kind, attempt, runner, code, "a job failed for good");
             }
-            Verdict::PutOff { .. } => {}
+            Ending::Failed(Verdict::PutOff { .. }) | Ending::Released => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! Steps of the database's clock. Leases end by that clock, so that one that steps forward would end the
 //! leases of runners that are well. It is compared with this process's own steady clock at every look. A
-//! runner that starts after a step knows nothing of it: there the fence alone keeps a job from ending twice.
+//! runner that starts after a step knows nothing of it: what a clock that was ahead has left behind it mends at
+//! its first look, and otherwise the fence alone keeps a job from ending twice.
 
 use std::time::Duration;
 
@@ -27,6 +28,11 @@ pub(super) enum Step {
 }
 
 impl Steps {
+    /// Whether nothing has been seen yet.
+    pub(super) const fn is_new(&self) -> bool {
+        self.seen.is_none()
+    }
+
     /// A look that was sent at `sent` found the clock at `now`, and leases last `ttl`.
     pub(super) fn look(&mut self, now: i64, sent: Moment, ttl: Duration) -> Step {
         let moved = self.seen.map_or(0, |(then, at)| {
@@ -69,7 +75,9 @@ mod tests {
     #[test]
     fn a_step_is_told_from_time_that_passes() {
         let mut steps = Steps::default();
+        assert!(steps.is_new());
         assert_eq!(steps.look(1_000_000, at(0), TTL), Step::None);
+        assert!(!steps.is_new());
         assert_eq!(steps.look(1_600_000, at(600), TTL), Step::None, "ten minutes passed");
         assert_eq!(steps.look(1_601_000 + 99_000, at(601), TTL), Step::None, "no lease ends of it");
         assert!(!steps.leaves_leases(at(601)));

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mainstay_jobs::decide::{ClaimPlan, Verdict};
+use mainstay_jobs::decide::{ALONE_FROM, ClaimPlan, Load, Plan, Suspects, Verdict, plan};
 use mainstay_jobs::{Claimed, Failure, NewJob, Queue, Status};
 use mainstay_testkit::each_database;
 use serde_json::json;
@@ -22,6 +22,25 @@ async fn die(house: &House, plan: &ClaimPlan, begun: bool) {
         assert_eq!(queue.start(&leases).await.unwrap().len(), leases.len());
     }
     house.advance(TTL + SECOND);
+}
+
+/// What a runner with four places has once it claims no more.
+async fn fill(queue: &Queue) -> Vec<Claimed> {
+    let mut held: Vec<Claimed> = Vec::new();
+    loop {
+        let load = Load {
+            held: held.len().try_into().unwrap(),
+            concurrency: 4,
+            runs_alone: held.iter().any(|job| job.crashes >= ALONE_FROM),
+        };
+        let buckets = queue.look(&["work".to_owned()]).await.unwrap();
+        let Plan::Claim(next) = plan(&buckets, load, |_| None) else { return held };
+        let claims = queue.claim(&next).await.unwrap();
+        if claims.jobs.is_empty() && claims.given_up == 0 {
+            return held;
+        }
+        held.extend(claims.jobs);
+    }
 }
 
 each_database! {
@@ -140,15 +159,93 @@ each_database! {
         house.advance(TTL + SECOND);
         let queue = house.queue("alive");
         let bucket = queue.look(&["work".to_owned()]).await.unwrap().pop().unwrap();
-        assert!(!bucket.is_suspect || bucket.due_for.is_some());
+        assert!(bucket.crashes == 0 || bucket.due_for.is_some());
         let batch = take(&queue, &claim(9)).await;
         let others: HashSet<_> = batch.iter().map(|job| job.id).collect();
         assert_eq!(others, ids[1..].iter().copied().collect(), "the suspect is left");
         assert!(batch.iter().all(|job| job.crashes == 0 && job.attempt == 1));
         let bucket = queue.look(&["work".to_owned()]).await.unwrap().pop().unwrap();
-        assert!(bucket.is_suspect);
+        assert_eq!(bucket.crashes, 1);
         let alone = take(&queue, &claim_alone()).await;
         assert_eq!(alone.iter().map(|job| (job.id, job.crashes)).collect::<Vec<_>>(), [(ids[0], 1)]);
+    }
+
+    async fn a_claim_that_a_busy_runner_makes_leaves_what_is_to_be_run_alone(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.enqueue_some(1).await;
+        die(&house, &claim(1), true).await;
+        die(&house, &claim_alone(), true).await;
+        let other = house.enqueue_some(1).await;
+        let beside = ClaimPlan { suspects: Suspects::BesideOthers, ..claim(1) };
+        let jobs = take(&house.queue("r"), &beside).await;
+        assert_eq!(jobs.iter().map(|job| job.id).collect::<Vec<_>>(), other);
+        assert!(take(&house.queue("r"), &beside).await.is_empty());
+        assert_eq!(take(&house.queue("r"), &claim_alone()).await[0].crashes, 2);
+    }
+
+    /// Runners that take what the plan says and die whenever one of two poison jobs is begun.
+    async fn poison_jobs_are_quarantined_and_take_no_other_with_them(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let ids = house.enqueue_some(12).await;
+        let poison = [ids[2], ids[7]];
+        let mut deaths = 0;
+        loop {
+            let queue = house.queue("r");
+            let held = fill(&queue).await;
+            if held.is_empty() {
+                break;
+            }
+            let leases: Vec<_> = held.iter().map(Claimed::lease).collect();
+            queue.start(&leases).await.unwrap();
+            if held.iter().any(|job| poison.contains(&job.id)) {
+                deaths += 1;
+                house.advance(TTL + SECOND);
+            } else {
+                queue.succeed_many(&leases).await.unwrap();
+            }
+        }
+        assert!(deaths <= 6, "{deaths}");
+        for id in ids {
+            let view = house.view(id).await;
+            if poison.contains(&id) {
+                assert_eq!(view.last_error.unwrap().code, "crash_loop");
+            } else {
+                assert_eq!((view.status, view.crashes < 3), (Status::Succeeded, true));
+            }
+        }
+    }
+
+    async fn every_crash_is_counted_once(database: &TestDatabase) {
+        let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        let _guard = metrics::set_default_local_recorder(&recorder);
+        let crashes = || {
+            let rendered = handle.render();
+            let line = rendered.lines().find(|line| line.starts_with("mainstay_jobs_crashes_total{"));
+            line.map_or(0, |line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap())
+        };
+        let house = House::new(database).await;
+        house.enqueue(NewJob { max_attempts: 9, ..NewJob::new(work(), json!(1)) }).await;
+        die(&house, &claim(9), true).await;
+        assert_eq!(crashes(), 0, "nobody has found it yet");
+        let queue = house.queue("r");
+        // Given back, put off and unbegun it comes again without a crash.
+        for _ in 0..2 {
+            let job = take(&queue, &claim_alone()).await.pop().unwrap();
+            queue.release(&[job.lease()]).await.unwrap();
+        }
+        die(&house, &claim_alone(), false).await;
+        assert_eq!(crashes(), 1);
+        for counted in 1..3 {
+            die(&house, &claim_alone(), true).await;
+            assert_eq!(crashes(), counted);
+        }
+        let claims = queue.claim(&claim_alone()).await.unwrap();
+        assert_eq!((claims.given_up, crashes()), (1, 3), "the last one too");
+        house.enqueue(NewJob { max_attempts: 1, ..NewJob::new(work(), json!(2)) }).await;
+        die(&house, &claim(9), true).await;
+        let claims = queue.claim(&claim_alone()).await.unwrap();
+        assert_eq!((claims.given_up, crashes()), (1, 4), "and that of a last attempt");
     }
 
     async fn priorities_are_buckets_of_their_own(database: &TestDatabase) {

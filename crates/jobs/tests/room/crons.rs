@@ -12,6 +12,16 @@ fn hourly() -> CronJob {
     CronJob::new("hourly", "0 * * * *", NewJob::new(work(), json!("tick"))).unwrap()
 }
 
+const HOUR: i64 = 3_600_000;
+const YEAR: Duration = Duration::from_hours(365 * 24);
+
+async fn finish_all(house: &House) {
+    let queue = house.queue("r");
+    for job in queue.claim(&claim(9)).await.unwrap().jobs {
+        queue.succeed(job.lease()).await.unwrap();
+    }
+}
+
 each_database! {
     async fn a_schedule_fires_once_at_its_time_however_many_instances_there_are(database: &TestDatabase) {
         let house = House::new(database).await;
@@ -60,6 +70,35 @@ each_database! {
         house.jobs.fire_due(&[]).await.unwrap();
         assert_eq!(house.count("SELECT count(*) AS n FROM jobs").await, 0, "nobody registers it");
         house.jobs.fire_due(&[daily]).await.unwrap();
+        assert_eq!(house.count("SELECT count(*) AS n FROM jobs").await, 1);
+    }
+
+    async fn a_schedule_goes_on_after_the_clock_was_ahead(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.jobs.fire_due(&[hourly()]).await.unwrap();
+        house.advance(YEAR);
+        house.jobs.fire_due(&[hourly()]).await.unwrap();
+        finish_all(&house).await;
+        house.set_back(YEAR);
+        let wait = house.jobs.fire_due(&[hourly()]).await.unwrap();
+        assert!(wait <= 30 * SECOND);
+        assert_eq!(house.count("SELECT count(*) AS n FROM jobs").await, 1, "not before its time");
+        house.advance(Duration::from_hours(1));
+        house.jobs.fire_due(&[hourly()]).await.unwrap();
+        assert_eq!(house.count("SELECT count(*) AS n FROM jobs").await, 2);
+    }
+
+    async fn a_clock_that_is_set_back_by_a_little_fires_nothing_twice(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.jobs.fire_due(&[hourly()]).await.unwrap();
+        let now = house.db.now().await.unwrap().as_millis();
+        house.advance(Duration::from_millis((HOUR - now % HOUR).try_into().unwrap()) + SECOND);
+        house.jobs.fire_due(&[hourly()]).await.unwrap();
+        finish_all(&house).await;
+        house.set_back(20 * SECOND);
+        house.jobs.fire_due(&[hourly()]).await.unwrap();
+        house.advance(30 * SECOND);
+        house.jobs.fire_due(&[hourly()]).await.unwrap();
         assert_eq!(house.count("SELECT count(*) AS n FROM jobs").await, 1);
     }
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng};
+use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Events, EventsOptions, Outbox};
-use mainstay_jobs::decide::ClaimPlan;
+use mainstay_jobs::decide::{ClaimPlan, Suspects};
 use mainstay_jobs::{
     Change, Claimed, Context, Handler, JobError, JobView, Jobs, JobsError, JobsOptions, Kind,
     NewJob, Queue, Runner, RunnerOptions, RunnerTask,
@@ -44,7 +44,17 @@ impl House {
     /// Moves every clock.
     pub(crate) fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
+        self.shift(i64::try_from(duration.as_millis()).unwrap());
+    }
+
+    /// Sets every wall clock back, as an administrator does.
+    pub(crate) fn set_back(&self, duration: Duration) {
         let millis = i64::try_from(duration.as_millis()).unwrap();
+        self.clock.step_wall(Timestamp::from_millis(self.clock.now().as_millis() - millis));
+        self.shift(-millis);
+    }
+
+    fn shift(&self, millis: i64) {
         let moved = self.moved.fetch_add(millis, Ordering::SeqCst) + millis;
         self.db.shift_clock(moved);
     }
@@ -248,12 +258,12 @@ pub(crate) fn work() -> Kind {
 
 /// Claims of kind `work` at the usual priority.
 pub(crate) fn claim(limit: u32) -> ClaimPlan {
-    ClaimPlan { kind: work(), priority: 0, limit, alone: false }
+    ClaimPlan { kind: work(), priority: 0, limit, suspects: Suspects::Left }
 }
 
 /// Takes the first, whatever became of its runner.
 pub(crate) fn claim_alone() -> ClaimPlan {
-    ClaimPlan { alone: true, ..claim(1) }
+    ClaimPlan { suspects: Suspects::Any, ..claim(1) }
 }
 
 pub(crate) async fn enqueue(jobs: &Jobs, events: &Events, new: NewJob) -> Id {

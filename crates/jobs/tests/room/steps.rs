@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use mainstay_base::{Clock, Moment, SystemClock, Timestamp};
-use mainstay_jobs::{NewJob, RunnerOptions, Status};
-use mainstay_store::migrate;
+use mainstay_jobs::{Due, NewJob, Queue, RunnerOptions, Status};
+use mainstay_store::{Sql, migrate};
 use mainstay_testkit::each_database;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::house::{Doing, LiveHouse, SECOND, short, work};
+use crate::house::{Doing, LiveHouse, SECOND, claim, short, work};
 
 const HOUR: i64 = 3_600_000;
 const AT_ONCE: usize = 4;
@@ -90,5 +90,46 @@ each_database! {
         for runner in runners {
             runner.stop().await;
         }
+    }
+
+    async fn what_a_clock_that_was_ahead_left_behind_is_run_by_the_next_runner(database: &TestDatabase) {
+        let house = LiveHouse::new(database).await;
+        let new = |due| NewJob::new(work(), json!(null)).due(due);
+        let due = house.enqueue(new(Due::Now)).await;
+        let begun = house.enqueue(new(Due::Now)).await;
+        let (one, other) = (Due::After(Duration::from_hours(1)), Due::After(Duration::from_hours(1)));
+        let (asked, later) = (house.enqueue(new(one)).await, house.enqueue(new(other)).await);
+        let at = house.db.now().await.unwrap().plus(Duration::from_hours(2));
+        let at_a_time = house.enqueue(new(Due::At(at))).await;
+        let dead = Queue::new(house.jobs.clone(), "dead".to_owned(), SECOND);
+        let job = dead.claim(&claim(1)).await.unwrap().jobs.pop().unwrap();
+        dead.start(&[job.lease()]).await.unwrap();
+        let honest = house.jobs.find(asked).await.unwrap().unwrap();
+        // All but the honest one speak of the next year.
+        for id in [due, begun, later] {
+            let ahead = Sql::same("test.ahead", "UPDATE jobs SET created_at = created_at + $2,
+                claim_at = claim_at + $2, next_run_at = next_run_at + $2,
+                heartbeat_at = heartbeat_at + $2, locked_at = locked_at + $2 WHERE id = $1");
+            let values = [id.into(), (365 * 24 * HOUR).into()];
+            house.db.write(async |tx| tx.execute(&ahead, &values).await).await.unwrap();
+        }
+        let made_ahead = Sql::same("test.made_ahead", "UPDATE jobs SET created_at = created_at + $2 WHERE id = $1");
+        let values = [at_a_time.into(), (365 * 24 * HOUR).into()];
+        house.db.write(async |tx| tx.execute(&made_ahead, &values).await).await.unwrap();
+        let handler = Doing::new(work(), |_, _| std::future::ready(Ok(())).boxed());
+        let runner = house.run(vec![handler.boxed()], short("next"));
+        for id in [due, begun] {
+            house.until(id, |view| view.status == Status::Succeeded).await;
+        }
+        let now = house.db.now().await.unwrap();
+        let view = house.jobs.find(asked).await.unwrap().unwrap();
+        assert_eq!((view.status, view.next_run_at), (Status::Queued, honest.next_run_at));
+        let view = house.jobs.find(at_a_time).await.unwrap().unwrap();
+        assert_eq!((view.status, view.next_run_at), (Status::Queued, at));
+        let view = house.jobs.find(later).await.unwrap().unwrap();
+        assert_eq!(view.status, Status::Queued);
+        let wait = view.next_run_at.since(now);
+        assert!(wait > Duration::from_mins(59) && wait <= Duration::from_hours(1), "{wait:?}");
+        runner.stop().await;
     }
 }

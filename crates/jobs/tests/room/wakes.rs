@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use mainstay_base::{Clock as _, SystemClock};
-use mainstay_jobs::{Kind, NewJob, Queue, RunnerOptions, Status};
+use mainstay_jobs::{JobView, Kind, NewJob, Queue, RunnerOptions, Status};
 use mainstay_testkit::each_database;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
-use crate::house::{Doing, LiveHouse, SECOND, claim, work};
+use crate::house::{Doing, LiveHouse, SECOND, claim, claim_alone, work};
 
 /// Nothing comes by the clock.
 fn never_polls(concurrency: u32) -> RunnerOptions {
@@ -41,11 +41,15 @@ each_database! {
         runner.stop().await;
     }
 
-    async fn a_suspect_stops_nobody_and_is_run_when_the_runner_is_idle(database: &TestDatabase) {
+    async fn what_is_to_be_run_alone_stops_nobody_and_is_run_when_the_runner_is_idle(database: &TestDatabase) {
         let house = LiveHouse::new(database).await;
         let suspect = house.enqueue(NewJob::new(work(), json!("suspect"))).await;
         let dead = Queue::new(house.jobs.clone(), "dead".to_owned(), SECOND);
+        let is_stuck = |view: &JobView| view.is_stuck(SystemClock::new().now());
         let job = dead.claim(&claim(1)).await.unwrap().jobs.pop().unwrap();
+        dead.start(&[job.lease()]).await.unwrap();
+        house.until(suspect, is_stuck).await;
+        let job = dead.claim(&claim_alone()).await.unwrap().jobs.pop().unwrap();
         dead.start(&[job.lease()]).await.unwrap();
         let gate = Arc::new(Semaphore::new(0));
         let waiting = Arc::clone(&gate);
@@ -59,7 +63,7 @@ each_database! {
         let runner = house.run(vec![handler.boxed()], never_polls(2));
         let long = house.enqueue(NewJob::new(work(), json!("long"))).await;
         house.until(long, |view| view.status == Status::Processing).await;
-        house.until(suspect, |view| view.is_stuck(SystemClock::new().now())).await;
+        house.until(suspect, is_stuck).await;
         for _ in 0..3 {
             let other = house.enqueue(NewJob::new(work(), json!("short"))).await;
             house.until(other, |view| view.status == Status::Succeeded).await;
@@ -68,7 +72,7 @@ each_database! {
         assert_eq!((view.status, view.locked_by.as_deref()), (Status::Processing, Some("dead")));
         gate.add_permits(1);
         let view = house.until(suspect, |view| view.status == Status::Succeeded).await;
-        assert_eq!(view.crashes, 1);
+        assert_eq!(view.crashes, 2);
         runner.stop().await;
     }
 }

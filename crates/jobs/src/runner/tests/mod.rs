@@ -4,6 +4,8 @@ mod ahead;
 mod logs;
 mod runs;
 mod silence;
+mod suspects;
+mod told;
 
 use std::sync::Arc;
 use std::time::Duration;

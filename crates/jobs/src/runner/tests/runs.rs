@@ -1,5 +1,6 @@
 use super::super::begin::MAX_PATIENCE;
 use super::*;
+use crate::decide::lease_trusted_for;
 
 async fn running(handler: Arc<dyn Handler>) -> (Bench, crate::Enqueued, Lease) {
     let mut bench = Bench::new(handler).await;
@@ -35,6 +36,25 @@ async fn a_handler_that_runs_too_long_is_told_to_stop_and_its_job_tried_again() 
     bench.turn_until(|engine| engine.held.is_empty()).await;
     assert_eq!(bench.engine.running, 0);
     is_timed_out(&bench, &made).await;
+}
+
+/// No heartbeat gets through for as long as a lease can be trusted.
+#[tokio::test]
+async fn a_handler_whose_lease_can_not_be_trusted_any_more_is_cancelled() {
+    let mut handler = made(|_, _| std::future::pending().boxed());
+    handler.max_run = Duration::from_hours(1);
+    let (mut bench, _, lease) = running(Arc::new(handler)).await;
+    let cancel = bench.engine.held.get(lease).unwrap().cancel.clone();
+    let trusted = lease_trusted_for(bench.engine.options.ttl);
+    for (passed, is_cancelled) in [(trusted, false), (Duration::from_secs(1), true)] {
+        bench.clock.advance(passed);
+        let now = bench.clock.moment();
+        let beat = Errand::Beat { sent: now, moves: true };
+        bench.engine.take_back((beat, Ok(Report::Beat(Err(JobsError::GivenUp)))));
+        bench.engine.tick(now);
+        assert_eq!(cancel.is_cancelled(), is_cancelled, "{passed:?}");
+    }
+    assert!(bench.engine.held.get(lease).is_none_or(|one| one.is_lost));
 }
 
 #[tokio::test]
