@@ -73,7 +73,7 @@ pub(super) struct Job {
 /// The queue at a glance.
 #[derive(Serialize, ToSchema)]
 pub(super) struct JobsSummary {
-    /// Each kind that has jobs, is paused or has a limit, by name.
+    /// Each kind that has jobs or a runner, is paused or has a limit, by name.
     kinds: Vec<JobKind>,
     /// Jobs whose runner was not heard of for longer than their lease.
     stuck: i64,

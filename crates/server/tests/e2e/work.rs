@@ -1,8 +1,9 @@
 //! `mainstay work`, and what waits for it.
 
 use std::process::Command;
+use std::time::Duration;
 
-use mainstay_store::Dialect;
+use mainstay_store::{Dialect, Sql};
 use mainstay_testkit::TestDatabase;
 use serde_json::json;
 
@@ -114,12 +115,41 @@ fn an_sqlite_file_belongs_to_one_process() {
     runner.stop();
 }
 
-#[test]
-fn what_is_over_is_cleaned_up_by_the_queue() {
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_over_is_cleaned_up_by_the_queue() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path());
-    let session = signed(&server.address, &set_up(&server));
-    let summary = request(&server.address, "GET", "/api/admin/jobs/summary", &session).json();
-    assert_eq!(summary["kinds"][0]["kind"], "clean_up_accounts", "{summary}");
+    let start = || {
+        let mut command = mainstay(folder.path());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--database", &database.address()]);
+        Server::spawn(command)
+    };
+    start().stop();
+    let db = database.open().await;
+    for text in [
+        "INSERT INTO rate_limit_buckets (scope, subject_hash, bucket_start, count)
+         VALUES ('login', 'long ago', 1, 1)",
+        // As if its hour had come.
+        "UPDATE job_schedules SET next_at = 1",
+    ] {
+        let sql = Sql::same("test.long_ago", text);
+        assert_eq!(db.write(async |tx| tx.execute(&sql, &[]).await).await.unwrap(), rows_of(text));
+    }
+    let server = start();
+    let kept = Sql::same("test.kept", "SELECT 1 AS one FROM rate_limit_buckets");
+    let mut is_kept = true;
+    for _ in 0..400 {
+        is_kept = db.fetch_optional(&kept, &[]).await.unwrap().is_some();
+        if !is_kept {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(!is_kept, "what was over long ago is still there");
     server.stop();
+}
+
+/// One bucket, and the schedules of accounts and monitor.
+fn rows_of(text: &str) -> u64 {
+    if text.starts_with("INSERT") { 1 } else { 2 }
 }
