@@ -5,10 +5,15 @@ use std::time::Duration;
 use mainstay_base::{Id, Timestamp};
 
 use crate::failure::PollFailure;
-use crate::known::{Known, KnownDependency, Trouble, facts_of, is_sound};
+use crate::formats::bounds::MAX_ITEMS;
+use crate::known::{Known, KnownDependency, MOST_KEPT, Trouble, facts_of, is_sound};
 use crate::report::{DependencyStatus, Report, Reported};
 use crate::sink::{PollResult, PollSummary, StatusChange};
 use crate::status::ServiceStatus;
+
+/// The most dependencies that make room in one go: as many as one answer can name anew, and as many
+/// again of those that were kept before there was a bound.
+const MOST_FORGOTTEN: usize = 2 * MAX_ITEMS;
 
 /// What a result changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +35,10 @@ pub(crate) struct Ruling {
     pub(crate) touched: Vec<Touched>,
     /// Dependencies that a successful poll no longer reports.
     pub(crate) vanished: Vec<Vanished>,
+    /// How many of those that are missing longest have to make room.
+    pub(crate) excess: usize,
+    /// The names of those that made room, once they have.
+    pub(crate) forgotten: Vec<Box<str>>,
     /// How many dependencies have each status; `None` leaves them as they are.
     pub(crate) counts: Option<Counts>,
     /// The latencies that were reported, by slot.
@@ -113,7 +122,6 @@ fn judge_answer(
     let mut ruling = Ruling {
         is_turn: known.failure.is_some(),
         stale_since: Turn { before: known.stale_since, after: None },
-        warnings: Turn { before: known.warnings.clone(), after: warnings_of(report) },
         counts: Some(counts_of(report)),
         vanished: vanished(known, report),
         reported: report.dependencies.len(),
@@ -136,6 +144,9 @@ fn judge_answer(
             ruling.points.push((slot, reported.latency));
         }
     }
+    let kept = known.kept.saturating_add(ruling.first_seen());
+    ruling.excess = kept.saturating_sub(MOST_KEPT).min(MOST_FORGOTTEN);
+    ruling.warnings.after = warnings_of(report, ruling.excess);
     ruling
 }
 
@@ -154,6 +165,8 @@ fn unchanged(known: &Known, result: &PollResult, status: ServiceStatus) -> Rulin
         warnings: Turn { before: known.warnings.clone(), after: known.warnings.clone() },
         touched: Vec::new(),
         vanished: Vec::new(),
+        excess: 0,
+        forgotten: Vec::new(),
         counts: None,
         points: Vec::new(),
         next_slot: known.next_slot,
@@ -238,8 +251,14 @@ fn counts_of(report: &Report) -> Counts {
     counts
 }
 
-fn warnings_of(report: &Report) -> Option<String> {
-    let warnings: Vec<_> = report.warnings.iter().map(ToString::to_string).collect();
+fn warnings_of(report: &Report, excess: usize) -> Option<String> {
+    let mut warnings: Vec<_> = report.warnings.iter().map(ToString::to_string).collect();
+    if excess > 0 {
+        warnings.push(format!(
+            "no more than {MOST_KEPT} names of one service are kept: those that are missing longest \
+             were forgotten; give things names that stay the same"
+        ));
+    }
     (!warnings.is_empty()).then(|| serde_json::Value::from(warnings).to_string())
 }
 
@@ -260,8 +279,18 @@ impl Ruling {
         }
     }
 
+    /// How many dependencies it names for the first time.
+    fn first_seen(&self) -> usize {
+        self.touched.iter().filter(|one| one.previous.is_none()).count()
+    }
+
     /// Brings what is known up to what was just recorded.
     pub(crate) fn apply(self, known: &mut Known) {
+        let kept = known.kept.saturating_add(self.first_seen());
+        known.kept = kept.saturating_sub(self.forgotten.len());
+        for name in &self.forgotten {
+            known.dependencies.remove(name);
+        }
         known.poll_seq = self.poll_seq;
         known.status = self.status.after;
         known.status_since = self.status_since;

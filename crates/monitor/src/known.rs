@@ -6,8 +6,14 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use mainstay_base::{Id, Timestamp};
 
 use crate::failure::PollFailure;
+use crate::formats::bounds::MAX_ITEMS;
 use crate::report::{DependencyStatus, Reported};
 use crate::status::ServiceStatus;
+
+/// The most dependencies that are kept of one service, those included that it does not report any
+/// more. An answer names far fewer: those that it does not name make room.
+pub(crate) const MOST_KEPT: usize = 10_000;
+const _: () = assert!(MOST_KEPT >= 2 * MAX_ITEMS);
 
 /// What is recorded of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,8 +29,10 @@ pub(crate) struct Known {
     pub(crate) stale_since: Option<Timestamp>,
     /// The warnings of its last answer, as they are stored.
     pub(crate) warnings: Option<String>,
-    /// By name.
+    /// By name. Closed ones are not among them, until they are named again.
     pub(crate) dependencies: HashMap<Box<str>, KnownDependency>,
+    /// How many have a row, closed ones included.
+    pub(crate) kept: usize,
     /// The slot that the next new dependency gets.
     pub(crate) next_slot: u32,
 }
@@ -44,6 +52,13 @@ pub(crate) struct KnownDependency {
     /// What was last noted as wrong with it; `None` while it is sound.
     pub(crate) trouble: Option<u64>,
     pub(crate) missing: bool,
+}
+
+impl Known {
+    /// Whether rows are kept that are not in mind.
+    pub(crate) fn has_closed(&self) -> bool {
+        self.kept > self.dependencies.len()
+    }
 }
 
 /// What is wrong with a dependency, as the error history keeps it.

@@ -7,7 +7,6 @@ use mainstay_base::{Clock, IdSource, Rng, SystemRng};
 use mainstay_events::Events;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::observe::WebObserver;
-use mainstay_monitor::views::MISSING_SHOWN_FOR;
 use mainstay_monitor::{Engine, EngineParts, Recorder, Seal, Services, Views};
 use mainstay_outbound::{OwnDoor, Policy, Web, WebOptions};
 use tokio_util::sync::CancellationToken;
@@ -62,7 +61,7 @@ pub(crate) fn start(
     };
     let seal = Arc::new(PepperSeal { pepper, rng: Arc::clone(&rng) });
     let services = Services::new(events.clone(), ids.clone(), seal, edited);
-    let views = Views::new(events.db().clone(), Arc::clone(&clock), MISSING_SHOWN_FOR);
+    let views = Views::new(events.db().clone(), Arc::clone(&clock), config.history.missing());
     let parts = EngineParts {
         policy: config.poll,
         source: Arc::new(services.clone()),

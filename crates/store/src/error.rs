@@ -168,6 +168,16 @@ pub enum StoreError {
         /// The placeholder's number.
         position: usize,
     },
+    /// A value that the database can't take, whatever column it is for.
+    #[error("{} can't take a value that `{statement}` gives: {reason}; check it where it is made", dialect.name())]
+    Data {
+        /// Which database.
+        dialect: Dialect,
+        /// The statement.
+        statement: &'static str,
+        /// What the database said.
+        reason: String,
+    },
     /// A UNIQUE or PRIMARY KEY rule was broken.
     #[error("`{statement}` would make a duplicate")]
     Unique {
@@ -260,6 +270,7 @@ impl StoreError {
             Self::Poisoned => "poisoned",
             Self::CommitUnknown { .. } => "commit_unknown",
             Self::NulInText { .. } => "nul_in_text",
+            Self::Data { .. } => "data",
             Self::NotANumber { .. } => "not_a_number",
             Self::Unique { .. } => "unique",
             Self::Reference { .. } => "reference",
@@ -344,8 +355,8 @@ const PRIMARY: &str = "use a database that takes writes: the primary, not a stan
 
 /// PostgreSQL: 40001 serialization failure, 40P01 deadlock, 55P03 lock timeout, 57P01–57P03 the
 /// server is going down or coming up, 08 the connection, 53300 too many connections, 53 and 58 no
-/// room or memory, 57014 and 25P03 out of time, 42501 no right, 25006 read only. SQLite: the low byte
-/// 5 is busy, 6 locked, 7 no memory, 8 read only, 10 I/O error, 13 full, 14 can't open.
+/// room or memory, 57014 and 25P03 out of time, 42501 no right, 25006 read only, 22 and 54 a value that can't be. SQLite: the low byte
+/// 5 is busy, 6 locked, 7 no memory, 8 read only, 10 I/O error, 13 full, 14 can't open, 18 too big, 20 no such type.
 fn of_code(
     dialect: Dialect,
     statement: &'static str,
@@ -363,6 +374,10 @@ fn of_code(
         database: dialect.name().to_owned(),
         reason: error.message().to_owned(),
     };
+    let data = || {
+        let reason = error.message().to_owned();
+        StoreError::Data { dialect, statement, reason }
+    };
     let code = error.code()?;
     match dialect {
         Dialect::Postgres => match &*code {
@@ -373,11 +388,13 @@ fn of_code(
             "57014" | "25P03" => Some(environment()),
             other if other.starts_with("53") || other.starts_with("58") => Some(environment()),
             other if other.starts_with("08") => Some(unreachable()),
+            other if other.starts_with("22") || other.starts_with("54") => Some(data()),
             _ => None,
         },
         Dialect::Sqlite => match code.parse::<u32>().map(|full| full & 0xff) {
             Ok(5 | 6) => Some(StoreError::Conflict { statement }),
             Ok(7 | 10 | 13 | 14) => Some(environment()),
+            Ok(18 | 20) => Some(data()),
             Ok(8) => Some(denied("give this user the right to write the file and its folder")),
             _ => None,
         },

@@ -23,6 +23,7 @@ fn nothing_known() -> Known {
         stale_since: None,
         warnings: None,
         dependencies: HashMap::new(),
+        kept: 0,
         next_slot: 0,
     }
 }

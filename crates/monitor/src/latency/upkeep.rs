@@ -1,4 +1,7 @@
-//! The job that rolls latencies up and removes what is too old, every minute.
+//! The job that rolls latencies up, closes what is long missing and removes what is too old, every
+//! minute.
+
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use mainstay_base::Timestamp;
@@ -10,10 +13,11 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::budget::Budget;
+use super::record::closing::{self, Step};
 use super::record::old::{self, Old};
 use super::retention::Retention;
 use super::rollup::{Layer, Sizes};
-use super::span::DAY_MS;
+use super::span::{DAY_MS, FIVE_MINUTES_MS, HOUR_MS};
 
 /// The kind of the job.
 pub const KIND: &str = "monitor_latency_rollups";
@@ -23,6 +27,10 @@ const AT: &str = "* * * * *";
 
 /// Days after today that are made room for.
 const DAYS_AHEAD: i64 = 2;
+
+/// So long after each hour began, runs look for what has to be closed: that reads all dependencies
+/// there are, and nobody waits for it.
+const CLOSING_WITHIN_MS: i64 = FIVE_MINUTES_MS;
 
 /// Portions that one run removes at most, of each table.
 const REMOVE_STEPS: u32 = 500;
@@ -43,6 +51,8 @@ pub struct Done {
     pub five_minutes: u64,
     /// Hourly rows that were made.
     pub hours: u64,
+    /// Dependencies that were closed.
+    pub closed: u64,
     /// Rows that were removed one by one.
     pub removed: u64,
 }
@@ -100,14 +110,30 @@ impl Upkeep {
         for old in self.too_old(now).await? {
             removed = removed.saturating_add(self.remove(old, stop).await?);
         }
-        Ok(Done { five_minutes, hours, removed })
+        let mut counts = [0_u64; 3];
+        let is_due = now.as_millis().rem_euclid(HOUR_MS) < CLOSING_WITHIN_MS;
+        for (step, count) in self.closing(now).into_iter().zip(&mut counts).filter(|_| is_due) {
+            let mut budget = Budget::new(REMOVE_STEPS, stop);
+            *count = closing::take(&self.db, step, &mut budget).await?;
+        }
+        let [closed, dependencies, services] = counts;
+        let removed = removed.saturating_add(dependencies).saturating_add(services);
+        Ok(Done { five_minutes, hours, closed, removed })
+    }
+
+    /// What is done to what nobody reports or watches any more. A dependency goes before its service.
+    fn closing(&self, now: Timestamp) -> [Step; 3] {
+        let removed_at = before(now, self.retention.hours());
+        [
+            Step::Close { missing_since: before(now, self.retention.missing()), now },
+            Step::Dependencies { removed_at },
+            Step::Services { removed_at },
+        ]
     }
 
     /// What is too old. What was not rolled up yet never is.
     async fn too_old(&self, now: Timestamp) -> Result<Vec<Old>, StoreError> {
-        let before = |kept: std::time::Duration| {
-            now.as_millis().saturating_sub(i64::try_from(kept.as_millis()).unwrap_or(i64::MAX))
-        };
+        let before = |kept| before(now, kept);
         let at = before(self.retention.hours());
         let (five_minutes, hours) = (Layer::FiveMinutes.length(), Layer::Hours.length());
         let mut found = vec![
@@ -141,6 +167,11 @@ impl Upkeep {
         }
         old::remove_all(&self.db, old, &mut budget).await
     }
+}
+
+/// The moment so long before `now`.
+fn before(now: Timestamp, kept: Duration) -> i64 {
+    now.as_millis().saturating_sub(i64::try_from(kept.as_millis()).unwrap_or(i64::MAX))
 }
 
 /// Where spans begin from that end after `end`.

@@ -6,6 +6,7 @@ use mainstay_base::Id;
 use mainstay_store::{Sql, StoreError, Tx, values};
 use serde::Serialize;
 
+use super::forget::forget;
 use super::{over_rows, rows_text};
 use crate::judge::{Ruling, Touched};
 use crate::names::compared;
@@ -109,16 +110,19 @@ pub(crate) struct Ruled<'a> {
     pub(crate) ruling: &'a mut Ruling,
 }
 
-/// Writes what is new, changed and gone; new dependencies learn their numbers.
+/// Writes what is changed, gone and new; new dependencies learn their numbers.
 pub(crate) async fn write(tx: &mut Tx, ruled: &mut [Ruled<'_>]) -> Result<(), StoreError> {
+    update(tx, ruled).await?;
+    vanish(tx, ruled).await?;
+    // Who was reported again does not have to make room.
+    forget(tx, ruled).await?;
     let numbers = insert(tx, ruled).await?;
     for touched in ruled.iter_mut().flat_map(|one| one.ruling.touched.iter_mut()) {
         if touched.known.number.is_none() {
             touched.known.number = numbers.get(&touched.known.id).copied();
         }
     }
-    update(tx, ruled).await?;
-    vanish(tx, ruled).await
+    Ok(())
 }
 
 async fn insert(tx: &mut Tx, ruled: &[Ruled<'_>]) -> Result<HashMap<Id, i64>, StoreError> {

@@ -4,15 +4,19 @@ use std::collections::HashMap;
 
 use mainstay_base::{Id, Timestamp};
 use mainstay_store::{Row, Sql, StoreError, Tx, values};
+use serde::Serialize;
 
+use super::{over_rows, rows_text};
 use crate::failure::{FailureKind, PollFailure};
 use crate::known::{Facts, Known, KnownDependency, Trouble, fingerprint, is_sound};
 use crate::report::{DependencyStatus, HealthState};
 use crate::status::ServiceStatus;
 use crate::watch::ServiceNumber;
 
-/// How many services are read at once: each has up to a few thousand dependencies.
+/// How many services are read at once.
 const SERVICES_AT_ONCE: usize = 40;
+/// How many dependencies are read at once, and how many names are looked for.
+const DEPENDENCIES_AT_ONCE: usize = 10_000;
 
 macro_rules! states_of {
     ($list:literal) => {
@@ -24,14 +28,26 @@ macro_rules! states_of {
         )
     };
 }
+macro_rules! counts_of {
+    ($list:literal) => {
+        concat!(
+            "SELECT service_no, count(*) AS kept, max(slot) AS last_slot
+             FROM dependencies WHERE service_no ",
+            $list,
+            " GROUP BY service_no"
+        )
+    };
+}
+// The signs keep both from reading all dependencies there are in the order of their numbers.
 macro_rules! dependencies_of {
     ($list:literal) => {
         concat!(
-            "SELECT number, id, service_no, slot, name, kind, description, impact, contact,
-               check_details, healthy, state, code, skipped, error, error_message, missing_since,
-               removed_at
-             FROM dependencies WHERE service_no ",
-            $list
+            "SELECT d.number, d.id, d.service_no, d.slot, d.name, d.kind, d.description, d.impact,
+               d.contact, d.check_details, d.healthy, d.state, d.code, d.skipped, d.error,
+               d.error_message, d.missing_since, d.removed_at
+             FROM dependencies AS d WHERE d.removed_at IS NULL AND +d.number > $2 AND d.service_no ",
+            $list,
+            " ORDER BY +d.number LIMIT $3"
         )
     };
 }
@@ -40,11 +56,33 @@ const STATES: Sql = Sql::pair(
     states_of!("IN (SELECT value FROM json_each($1))"),
     states_of!("= ANY ($1)"),
 );
+const COUNTS: Sql = Sql::pair(
+    "monitor.count_dependencies",
+    counts_of!("IN (SELECT value FROM json_each($1))"),
+    counts_of!("= ANY ($1)"),
+);
 const DEPENDENCIES: Sql = Sql::pair(
     "monitor.load_dependencies",
     dependencies_of!("IN (SELECT value FROM json_each($1))"),
     dependencies_of!("= ANY ($1)"),
 );
+// The names come first: each is looked up by its key.
+const CLOSED: Sql = over_rows!(
+    "monitor.load_closed_dependencies",
+    "SELECT d.number, d.id, d.service_no, d.slot, d.name, d.kind, d.description, d.impact,
+       d.contact, d.check_details, d.healthy, d.state, d.code, d.skipped, d.error,
+       d.error_message, d.missing_since, d.removed_at FROM",
+    [service_no bigint, name text],
+    "CROSS JOIN dependencies AS d
+     WHERE d.service_no = v.service_no AND d.name = v.name AND d.removed_at IS NOT NULL"
+);
+
+/// A name that a service reports.
+#[derive(Debug, Serialize)]
+pub(crate) struct Named<'a> {
+    pub(crate) service_no: i64,
+    pub(crate) name: &'a str,
+}
 
 /// What is recorded of these services; one that is not in the answer is not recorded at all.
 pub(crate) async fn load(
@@ -57,13 +95,46 @@ pub(crate) async fn load(
         for row in tx.fetch_all(&STATES, values![&keys]).await? {
             all.insert(ServiceNumber(row.get("service_no")?), state(&row)?);
         }
-        for row in tx.fetch_all(&DEPENDENCIES, values![&keys]).await? {
+        for row in tx.fetch_all(&COUNTS, values![&keys]).await? {
             if let Some(known) = all.get_mut(&ServiceNumber(row.get("service_no")?)) {
-                add_dependency(known, &row)?;
+                known.kept = usize::try_from(row.get::<i64>("kept")?).unwrap_or_default();
+                known.next_slot = slot(row.get("last_slot")?).saturating_add(1);
             }
         }
+        load_dependencies(tx, &keys, &mut all).await?;
     }
     Ok(all)
+}
+
+/// Brings closed dependencies of these names back to mind.
+pub(crate) async fn recall(
+    tx: &mut Tx,
+    named: &[Named<'_>],
+    all: &mut HashMap<ServiceNumber, Known>,
+) -> Result<(), StoreError> {
+    for some in named.chunks(DEPENDENCIES_AT_ONCE) {
+        let rows = tx.fetch_all(&CLOSED, values![rows_text(some).as_str()]).await?;
+        add_dependencies(all, &rows)?;
+    }
+    Ok(())
+}
+
+/// The dependencies of these services that are not closed, in pages.
+async fn load_dependencies(
+    tx: &mut Tx,
+    keys: &[i64],
+    all: &mut HashMap<ServiceNumber, Known>,
+) -> Result<(), StoreError> {
+    let page = i64::try_from(DEPENDENCIES_AT_ONCE).unwrap_or(i64::MAX);
+    let mut after = 0_i64;
+    loop {
+        let rows = tx.fetch_all(&DEPENDENCIES, values![keys, after, page]).await?;
+        add_dependencies(all, &rows)?;
+        match rows.last() {
+            Some(last) if rows.len() >= DEPENDENCIES_AT_ONCE => after = last.get("number")?,
+            _ => return Ok(()),
+        }
+    }
 }
 
 fn state(row: &Row) -> Result<Known, StoreError> {
@@ -77,6 +148,7 @@ fn state(row: &Row) -> Result<Known, StoreError> {
         stale_since: row.get("stale_since")?,
         warnings: row.get("poll_warnings")?,
         dependencies: HashMap::new(),
+        kept: 0,
         next_slot: 0,
     })
 }
@@ -88,15 +160,24 @@ fn failure(row: &Row) -> Result<Option<PollFailure>, StoreError> {
     Ok(kind.map(|kind| PollFailure { kind, message: message.unwrap_or_default() }))
 }
 
-fn add_dependency(known: &mut Known, row: &Row) -> Result<(), StoreError> {
-    let slot = u32::try_from(row.get::<i64>("slot")?).unwrap_or_default();
-    known.next_slot = known.next_slot.max(slot.saturating_add(1));
-    let name: String = row.get("name")?;
-    known.dependencies.insert(name.into(), dependency(row, slot)?);
+fn add_dependencies(
+    all: &mut HashMap<ServiceNumber, Known>,
+    rows: &[Row],
+) -> Result<(), StoreError> {
+    for row in rows {
+        if let Some(known) = all.get_mut(&ServiceNumber(row.get("service_no")?)) {
+            let name: String = row.get("name")?;
+            known.dependencies.insert(name.into(), dependency(row)?);
+        }
+    }
     Ok(())
 }
 
-fn dependency(row: &Row, slot: u32) -> Result<KnownDependency, StoreError> {
+fn slot(stored: i64) -> u32 {
+    u32::try_from(stored).unwrap_or_default()
+}
+
+fn dependency(row: &Row) -> Result<KnownDependency, StoreError> {
     let text = |column: &str| row.get::<Option<String>>(column);
     let kind: String = row.get("kind")?;
     let (description, impact) = (text("description")?, text("impact")?);
@@ -124,7 +205,7 @@ fn dependency(row: &Row, slot: u32) -> Result<KnownDependency, StoreError> {
     Ok(KnownDependency {
         id: row.get::<Id>("id")?,
         number: Some(row.get("number")?),
-        slot,
+        slot: slot(row.get("slot")?),
         status,
         sound,
         facts: fingerprint(&facts),

@@ -4,6 +4,7 @@
 
 pub(crate) mod circuits;
 pub(crate) mod dependencies;
+mod forget;
 pub(crate) mod histories;
 pub(crate) mod load;
 pub(crate) mod overdue;

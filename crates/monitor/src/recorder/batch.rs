@@ -131,14 +131,7 @@ impl<'a> Writing<'a> {
         tx: &mut Tx,
         pending: Vec<usize>,
     ) -> Result<Vec<usize>, BatchError> {
-        let unknown: Vec<_> = pending
-            .iter()
-            .filter_map(|index| self.number(*index))
-            .filter(|number| !self.known.contains_key(number))
-            .collect();
-        if !unknown.is_empty() {
-            self.known.extend(load::load(tx, &unknown).await?);
-        }
+        self.learn(tx, &pending).await?;
         let new_id = || -> Id { self.ids.next() };
         let ruled: Vec<(usize, &PollResult, &Known, Ruling)> = pending
             .into_iter()
@@ -170,6 +163,26 @@ impl<'a> Writing<'a> {
         }
         self.accepted.extend(accepted);
         self.sort_refused(tx, refused).await
+    }
+
+    /// Reads what is recorded of the services and is not in mind.
+    async fn learn(&mut self, tx: &mut Tx, pending: &[usize]) -> Result<(), BatchError> {
+        let unknown: Vec<_> = pending
+            .iter()
+            .filter_map(|index| self.number(*index))
+            .filter(|number| !self.known.contains_key(number))
+            .collect();
+        if !unknown.is_empty() {
+            self.known.extend(load::load(tx, &unknown).await?);
+        }
+        let results = self.results;
+        let named: Vec<_> = pending
+            .iter()
+            .filter_map(|index| results.get(*index))
+            .flat_map(|result| names_to_recall(result, self.known.get(&result.watch.number)))
+            .collect();
+        load::recall(tx, &named, &mut self.known).await?;
+        Ok(())
     }
 
     async fn sort_refused(
@@ -260,7 +273,19 @@ fn points_of(ruled: &Ruled<'_>) -> Option<latency::PointsRow> {
     })
 }
 
-/// Added up for the whole batch, so that each metric is looked up once.
+/// The names in an answer that may be those of closed dependencies.
+fn names_to_recall<'a>(result: &'a PollResult, known: Option<&Known>) -> Vec<load::Named<'a>> {
+    let (Some(known), Ok(report)) = (known.filter(|known| known.has_closed()), &result.outcome)
+    else {
+        return Vec::new();
+    };
+    let names = report.dependencies.iter().map(|one| one.name.as_str());
+    names
+        .filter(|name| !known.dependencies.contains_key(*name))
+        .map(|name| load::Named { service_no: result.watch.number.0, name })
+        .collect()
+}
+
 /// What of an answer could not be read is logged when it changes, not with each poll.
 fn note_warnings(result: &PollResult, ruling: &Ruling) {
     if !ruling.warnings.has_turned() {
@@ -275,6 +300,7 @@ fn note_warnings(result: &PollResult, ruling: &Ruling) {
     }
 }
 
+/// Added up for the whole batch, so that each metric is looked up once.
 fn measure_rows(accepted: &[(usize, Ruling)]) {
     let sum = |count: fn(&Ruling) -> usize| accepted.iter().map(|(_, ruling)| count(ruling)).sum();
     measure::rows("state", accepted.len());

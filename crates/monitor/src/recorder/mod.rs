@@ -2,11 +2,13 @@
 //! announced.
 //!
 //! Results wait in a bounded `queue` → a `batch` of them is compared with what is known and written →
-//! who waits for one is told. A database in trouble loses nothing: the batch is tried again.
+//! who waits for one is told. A database in trouble loses nothing: the batch is tried again. `parts`
+//! tells it from a result that can't be written.
 
 mod batch;
 mod health;
 mod measure;
+mod parts;
 mod queue;
 mod task;
 

@@ -8,11 +8,14 @@ use mainstay_base::Timestamp;
 use tokio::sync::Notify;
 
 use super::health::RecorderHealth;
+use super::parts::Part;
 use crate::roster::Circuit;
 use crate::sink::PollResult;
 
 /// A batch holds no more results than this.
-pub(super) const BATCH: usize = 512;
+const BATCH: usize = 512;
+/// A batch holds no more circuits than this: each is an event, and so is much of what results tell.
+const CIRCUITS: usize = 512;
 /// How long the first result of a batch waits for others.
 pub(super) const WINDOW: Duration = Duration::from_millis(50);
 /// No poll begins while as many results wait. What is in the air then still finds room.
@@ -31,13 +34,6 @@ struct Inner {
     /// Somebody waits for a result: the window is cut short.
     urgent: bool,
     failing_since: Option<Timestamp>,
-}
-
-/// What is recorded together.
-#[derive(Debug, Default)]
-pub(super) struct Taken {
-    pub(super) results: Vec<PollResult>,
-    pub(super) circuits: Vec<(Circuit, Timestamp)>,
 }
 
 /// Whether it is time to record.
@@ -83,11 +79,22 @@ impl Queue {
     }
 
     /// Takes the next batch: the oldest results, but of each service only the first.
-    pub(super) fn take(&self) -> Taken {
+    pub(super) fn take(&self) -> Part {
+        self.join(Part::default())
+    }
+
+    /// Fills a batch up in the same way.
+    pub(super) fn join(&self, part: Part) -> Part {
+        let Part { mut results, mut circuits } = part;
         let mut inner = self.lock();
-        let mut services = HashSet::with_capacity(BATCH);
-        let (mut results, mut later) =
-            (Vec::with_capacity(BATCH.min(inner.results.len())), Vec::new());
+        let room = CIRCUITS.saturating_sub(circuits.len()).min(inner.circuits.len());
+        circuits.extend(inner.circuits.drain(..room));
+        if !inner.circuits.is_empty() {
+            // A result never comes before the circuit that its probe has opened half.
+            return Part { results, circuits };
+        }
+        let mut services: HashSet<_> = results.iter().map(|one| one.watch.number).collect();
+        let mut later = Vec::new();
         while results.len() < BATCH {
             let Some(result) = inner.results.pop_front() else { break };
             if services.insert(result.watch.number) {
@@ -100,7 +107,7 @@ impl Queue {
             inner.results.push_front(result);
         }
         inner.urgent = inner.results.iter().any(|result| result.recorded.is_some());
-        Taken { results, circuits: std::mem::take(&mut inner.circuits) }
+        Part { results, circuits }
     }
 
     pub(super) fn set_failing(&self, since: Option<Timestamp>) {
@@ -123,6 +130,7 @@ impl Inner {
     fn fill(&self) -> Fill {
         match self.results.len() {
             0 if self.circuits.is_empty() => Fill::Empty,
+            _ if self.circuits.len() >= CIRCUITS => Fill::Full,
             waiting if self.urgent || waiting >= BATCH => Fill::Full,
             _ => Fill::Some,
         }

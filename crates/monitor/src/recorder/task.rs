@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Clock, IdSource, Timestamp};
+use futures_util::FutureExt as _;
+use mainstay_base::{Clock, IdSource};
 use mainstay_events::{Event, Events, Stream};
-use mainstay_store::StoreError;
 use serde_json::json;
+use tokio::time::Interval;
 use tokio_util::sync::CancellationToken;
 
 use super::batch::{BatchError, Memory};
 use super::measure;
-use super::queue::{Fill, Queue, Taken, WINDOW};
+use super::parts::{Ending, Part, Round, Verdict};
+use super::queue::{Fill, Queue, WINDOW};
 use crate::record::overdue::{self, OVERDUE_AT_ONCE, Overdue};
-use crate::roster::Circuit;
 use crate::sink::{PollResult, Recorded};
 
 /// How long it waits after a database that did not take a batch, at first and at most.
@@ -29,12 +30,6 @@ pub(super) struct Task {
     ids: IdSource,
     stop: CancellationToken,
     memory: Memory,
-}
-
-/// Results that are tried together.
-struct Part {
-    results: Vec<PollResult>,
-    circuits: Vec<(Circuit, Timestamp)>,
 }
 
 impl Task {
@@ -57,24 +52,29 @@ impl Task {
                 () = self.queue.wake.notified() => {}
                 _ = look.tick() => self.mark_overdue().await,
             }
-            self.record_what_waits().await;
+            self.record_what_waits(&mut look).await;
         }
         // What is there by now; polling has ended.
-        self.record_what_waits().await;
+        self.record_what_waits(&mut look).await;
     }
 
-    async fn record_what_waits(&mut self) {
+    async fn record_what_waits(&mut self, look: &mut Interval) {
         loop {
             match self.queue.fill() {
                 Fill::Empty => break,
                 Fill::Full => {}
                 Fill::Some => self.wait_for_more().await,
             }
-            let Taken { results, circuits } = self.queue.take();
-            self.record(Part { results, circuits }).await;
+            let part = self.queue.take();
+            self.record(part).await;
             measure::waiting(self.queue.len());
-            if self.stop.is_cancelled() && self.queue.health().failing_since.is_some() {
-                break;
+            if self.stop.is_cancelled() {
+                if self.queue.health().failing_since.is_some() {
+                    break;
+                }
+            } else if look.tick().now_or_never().is_some() {
+                // There may always be one more result: it must not wait for the last.
+                self.mark_overdue().await;
             }
         }
     }
@@ -93,37 +93,52 @@ impl Task {
         }
     }
 
-    /// Records a part, in halves where one result spoils it, again where the database is in trouble.
-    async fn record(&mut self, part: Part) {
-        let mut parts = vec![part];
+    /// Records a batch, again for as long as the database is in trouble.
+    async fn record(&mut self, mut part: Part) {
         let mut wait = FIRST_WAIT;
-        while let Some(part) = parts.pop() {
+        while let Some((kept, error)) = self.record_once(part).await {
+            self.note_trouble(&error, kept.results.len());
+            if self.stop.is_cancelled() {
+                let count = kept.results.len();
+                tracing::error!(results = count, "stopped before these results could be recorded");
+                return;
+            }
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+            wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+            // What has come since may show whose fault it is.
+            part = self.queue.join(kept);
+        }
+    }
+
+    /// Records a batch, in parts where something spoils it. What the database did not take is given
+    /// back, with what it said.
+    async fn record_once(&mut self, whole: Part) -> Option<(Part, BatchError)> {
+        let mut round = Round::new(whole);
+        while let Some(part) = round.next() {
             match self.try_once(&part).await {
                 Ok(outcomes) => {
+                    round.prove();
                     self.queue.set_failing(None);
-                    wait = FIRST_WAIT;
                     self.deliver(part.results, outcomes);
                 }
-                Err(error) if blames_data(&error) => {
-                    parts.extend(self.halve(part, &error));
-                }
-                Err(error) => {
-                    self.note_trouble(&error, part.results.len());
-                    parts.push(part);
-                    if self.stop.is_cancelled() {
-                        break;
-                    }
-                    tokio::select! {
-                        () = self.stop.cancelled() => {}
-                        () = tokio::time::sleep(wait) => {}
-                    }
-                    wait = wait.saturating_mul(2).min(LONGEST_WAIT);
-                }
+                Err(error) => match round.fail(part, error) {
+                    Verdict::GoOn => {}
+                    Verdict::Refuse(part, error) => self.refuse(part, &error),
+                    Verdict::Keep(part, error) => return Some((part, error)),
+                },
             }
         }
-        for part in parts {
-            let count = part.results.len();
-            tracing::error!(results = count, "stopped before these results could be recorded");
+        match round.end() {
+            Ending::Refuse(suspects) => {
+                for (part, error) in suspects {
+                    self.refuse(part, &error);
+                }
+                None
+            }
+            Ending::Keep(part, error) => Some((part, error)),
         }
     }
 
@@ -148,20 +163,18 @@ impl Task {
         }
     }
 
-    /// The halves of a part that could not be written; a single result that can't be is dropped.
-    fn halve(&mut self, part: Part, error: &BatchError) -> Vec<Part> {
-        let Part { mut results, circuits } = part;
-        if results.len() <= 1 {
-            for result in &results {
-                let service = &*result.watch.name;
-                tracing::error!(service, %error, "a result can't be recorded and was dropped");
-            }
-            let refused = results.iter().map(|_| Recorded::Refused).collect();
-            self.deliver(results, refused);
-            return Vec::new();
+    /// Drops what can't be recorded.
+    fn refuse(&mut self, part: Part, error: &BatchError) {
+        for result in &part.results {
+            let service = &*result.watch.name;
+            tracing::error!(service, %error, "a result can't be recorded and was dropped");
         }
-        let rest = results.split_off(results.len() / 2);
-        vec![Part { results: rest, circuits: Vec::new() }, Part { results, circuits }]
+        for (circuit, _) in &part.circuits {
+            let service = &*circuit.watch.name;
+            tracing::error!(service, %error, "a breaker's state can't be recorded and was dropped");
+        }
+        let refused = part.results.iter().map(|_| Recorded::Refused).collect();
+        self.deliver(part.results, refused);
     }
 
     fn note_trouble(&self, error: &BatchError, results: usize) {
@@ -208,22 +221,4 @@ fn overdue_event(overdue: &Overdue) -> Result<Event, mainstay_events::EventError
     });
     let fields = fields.as_object().cloned().unwrap_or_default();
     Event::new("service:status", &fields)
-}
-
-/// Whether the data of a batch is at fault, and not the database.
-fn blames_data(error: &BatchError) -> bool {
-    match error {
-        BatchError::Event(_) => true,
-        BatchError::Store(error) => matches!(
-            error,
-            StoreError::NulInText { .. }
-                | StoreError::NotANumber { .. }
-                | StoreError::Unique { .. }
-                | StoreError::Reference { .. }
-                | StoreError::Check { .. }
-                | StoreError::TooManyRows { .. }
-                | StoreError::Column { .. }
-                | StoreError::Statement { .. }
-        ),
-    }
 }

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod batches;
+mod bounds;
 mod errors;
 mod failures;
 mod house;

@@ -7,9 +7,10 @@ use mainstay_base::{IdSource, SystemClock, SystemRng};
 use mainstay_breaker::{Saved, State};
 use mainstay_monitor::aliases::{AliasName, CanonicalName};
 use mainstay_monitor::roster::Settlement;
-use mainstay_monitor::services::Patch;
+use mainstay_monitor::services::{Patch, ServicesError};
 use mainstay_monitor::{Format, PollResult, Recorded, Recorder, ServiceStatus, Sink, Watch};
-use mainstay_testkit::each_database;
+use mainstay_store::Dialect;
+use mainstay_testkit::{TestDatabase, each_database};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -110,4 +111,43 @@ each_database! {
         let history = house.views.activity(Default::default()).await.unwrap();
         assert_eq!(history.items.len(), 1, "one at least is asked for");
     }
+}
+
+/// A result that waits for a deletion to end must not bring back what was deleted.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_that_meets_a_deletion_is_dropped() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let house = House::new(&database).await;
+    let (id, recorder) = (house.service("Orders").await, house.recorder());
+    let watch = house.watch().await;
+    assert!(matches!(house.answered(&recorder, &watch, 1, ONE).await, Recorded::Written(_)));
+    let (deleted, is_deleted) = oneshot::channel();
+    let (release, held) = oneshot::channel::<()>();
+    let (services, events) = (house.services.clone(), house.events.clone());
+    let deleting = tokio::spawn(async move {
+        let done = events.write(async |tx, out| {
+            let edited = services.delete(tx, out, id).await?;
+            let _ = deleted.send(());
+            let _ = held.await;
+            Ok::<_, ServicesError>(edited)
+        });
+        done.await
+    });
+    is_deleted.await.unwrap();
+    let waits = "SELECT count(*) AS n FROM pg_stat_activity
+                 WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let meeting = async {
+        for _ in 0..400 {
+            if house.row(waits).await.get::<i64>("n").unwrap() > 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        release.send(()).unwrap();
+    };
+    let (recorded, ()) = tokio::join!(house.answered(&recorder, &watch, 2, TWO), meeting);
+    deleting.await.unwrap().unwrap();
+    assert_eq!(recorded, Recorded::Stale);
+    let open = house.row("SELECT count(*) AS n FROM dependencies WHERE removed_at IS NULL").await;
+    assert_eq!(open.get::<i64>("n").unwrap(), 0);
 }

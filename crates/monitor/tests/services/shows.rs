@@ -257,6 +257,57 @@ each_database! {
         assert_eq!(told(hours(1)).await, ("degraded", vec![]));
     }
 
+    async fn what_has_not_changed_for_as_long_as_changes_are_kept_is_known_yet(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.service("Orders").await;
+        house.polled("Orders", "healthy").await;
+        let names = ["db", "gone", "turned", "new"];
+        let mut ids = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            ids.push(house.dependency("Orders", name, &number.to_string()).await);
+        }
+        house.execute("UPDATE dependencies SET missing_since = 7 WHERE name = 'gone'").await;
+        let now = house.now().await;
+        house.change(now, Duration::from_hours(2), "dependency", "Orders", Some(ids[2]), "down").await;
+        house.execute("UPDATE changes SET before = 'degraded'").await;
+        house.change(now, Duration::from_hours(2), "added", "Orders", Some(ids[3]), "healthy").await;
+        let told = async |id| {
+            let timeline = house.views.timeline(id, DAY).await.unwrap().unwrap();
+            let turns: Vec<_> = timeline.transitions.iter().map(|one| one.status.name()).collect();
+            (timeline.initial.name(), turns)
+        };
+        assert_eq!(told(ids[0]).await, ("healthy", vec![]));
+        assert_eq!(told(ids[1]).await, ("unknown", vec![]));
+        assert_eq!(told(ids[2]).await, ("degraded", vec!["down"]));
+        assert_eq!(told(ids[3]).await, ("unknown", vec!["healthy"]));
+        house.execute("UPDATE service_states SET stale_since = 9").await;
+        assert_eq!(told(ids[0]).await, ("unknown", vec![]));
+        // It could be polled until an hour ago.
+        house.change(now, Duration::from_hours(1), "stale", "Orders", None, "stale").await;
+        house.execute("UPDATE changes SET before = 'fresh' WHERE kind = 'stale'").await;
+        assert_eq!(told(ids[0]).await, ("healthy", vec!["unknown"]));
+        assert_eq!(told(ids[2]).await, ("degraded", vec!["down", "unknown"]));
+    }
+
+    async fn what_is_reported_is_listed_before_what_is_missing(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let id = house.service("Orders").await;
+        let present = house.dependency("Orders", "z", "1").await;
+        let now = house.now().await.as_millis();
+        house.execute(&format!(
+            "WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 10000)
+             INSERT INTO dependencies (id, service_no, slot, name, canonical_name, canonical_key, kind,
+               healthy, state, code, skipped, status, status_since, first_seen_at, missing_since)
+             SELECT '019a8b3c-0000-7000-8001-' || (100000000000 + n), number, n, 'a' || n, 'a', 'a',
+               'other', 1, 0, 200, 0, 'healthy', 1, 1, {now} FROM t CROSS JOIN services"
+        ))
+        .await;
+        let shown = house.views.whole(id).await.unwrap().unwrap().dependencies;
+        assert_eq!(shown.len(), 10_000);
+        assert_eq!(shown.last().unwrap().id, present, "they stand in the order of their names");
+        assert!(shown.is_sorted_by(|one, other| one.name < other.name));
+    }
+
     async fn activity_is_what_changed_its_status_and_the_unstable_change_most(database: &TestDatabase) {
         let house = House::new(database).await;
         let orders = house.service("Orders").await;

@@ -18,6 +18,17 @@ pub const RAW_HOURS: Setting = Setting {
     help: "Hours that the latency of each single poll is kept, 24 to 720",
 };
 
+/// How long what is missing is listed.
+pub const MISSING_HOURS: Setting = Setting {
+    key: "history.missing_hours",
+    variables: &["MAINSTAY_HISTORY_MISSING_HOURS"],
+    flag: None,
+    kind: Kind::Integer,
+    fallback: Fallback::Fixed("24"),
+    mask: None,
+    help: "Hours that a dependency is listed which its service does not report any more, 1 to 720",
+};
+
 /// How long latencies by five minutes are kept.
 pub const FIVE_MINUTE_DAYS: Setting = Setting {
     key: "history.five_minute_days",
@@ -45,10 +56,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<Retention> {
     let raw = reader.required(&RAW_HOURS, |text| number(text, 24..=720));
     let five_minutes = reader.required(&FIVE_MINUTE_DAYS, |text| number(text, 8..=400));
     let hourly = reader.required(&HOURLY_DAYS, |text| number(text, 31..=3_660));
+    let missing = reader.required(&MISSING_HOURS, |text| number(text, 1..=720));
     let hours = |count: u32| Duration::from_hours(count.into());
     let days = |count: u32| Duration::from_hours(u64::from(count).saturating_mul(24));
     // The bounds above are those of the retention.
-    Retention::new(hours(raw?), days(five_minutes?), days(hourly?)).ok()
+    Retention::new(hours(raw?), days(five_minutes?), days(hourly?), hours(missing?)).ok()
 }
 
 #[cfg(test)]
@@ -63,19 +75,22 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_two_days_a_month_and_a_year() {
+    fn the_defaults_are_those_of_the_retention() {
         assert_eq!(history(&[]), Ok(Retention::default()));
     }
 
     #[test]
     fn every_bound_of_the_settings_is_one_of_the_retention() {
-        for (raw, five, hourly) in [("24", "8", "31"), ("720", "400", "3660")] {
+        for (raw, five, hourly, missing) in [("24", "8", "31", "1"), ("720", "400", "3660", "720")]
+        {
             let given = history(&[
                 ("MAINSTAY_HISTORY_RAW_HOURS", raw),
                 ("MAINSTAY_HISTORY_FIVE_MINUTE_DAYS", five),
                 ("MAINSTAY_HISTORY_HOURLY_DAYS", hourly),
+                ("MAINSTAY_HISTORY_MISSING_HOURS", missing),
             ]);
-            assert!(given.is_ok(), "{given:?}");
+            let missing = missing.parse().unwrap();
+            assert_eq!(given.map(|kept| kept.missing()), Ok(Duration::from_hours(missing)));
         }
         let text = history(&[("MAINSTAY_HISTORY_HOURLY_DAYS", "30")]).unwrap_err();
         assert!(text.contains("MAINSTAY_HISTORY_HOURLY_DAYS"), "{text}");

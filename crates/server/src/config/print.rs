@@ -67,6 +67,7 @@ mod tests {
         events.keep_days = 7 # default
         history.five_minute_days = 30 # default
         history.hourly_days = 400 # default
+        history.missing_hours = 24 # default
         history.raw_hours = 48 # default
         http.address_burst = 1000 # default
         http.address_rate = 100 # default

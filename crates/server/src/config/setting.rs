@@ -67,6 +67,7 @@ pub const SETTINGS: &[&Setting] = &[
     &events::KEEP_DAYS,
     &history::FIVE_MINUTE_DAYS,
     &history::HOURLY_DAYS,
+    &history::MISSING_HOURS,
     &history::RAW_HOURS,
     &http::ADDRESS_BURST,
     &http::ADDRESS_RATE,

@@ -1,6 +1,7 @@
 //! The history of latencies on both databases.
 
 mod charts;
+mod closing;
 mod house;
 mod interrupted;
 mod job;

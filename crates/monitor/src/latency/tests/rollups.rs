@@ -38,7 +38,7 @@ each_database! {
         let house = House::with_services(database, 7).await;
         house.insert(&polls(7, 120)).await;
         let done = house.run_at(later(START, 123, 0)).await;
-        assert_eq!(done, Done { five_minutes: 7 * 24, hours: 7 * 2, removed: 0 });
+        assert_eq!(done, Done { five_minutes: 7 * 24, hours: 7 * 2, closed: 0, removed: 0 });
         assert_eq!(counted(&house, FIVE_MINUTES_MS).await, 7 * 120 * 2);
         assert_eq!(counted(&house, HOUR_MS).await, 7 * 120 * 2);
     }
@@ -74,7 +74,7 @@ each_database! {
         let house = House::with_services(database, 1).await;
         house.insert(&polls(1, 60)).await;
         assert_eq!(house.run_at(later(START, 61, 30)).await.hours, 0);
-        assert_eq!(house.run_at(later(START, 62, 1)).await, Done { five_minutes: 1, hours: 1, removed: 0 });
+        assert_eq!(house.run_at(later(START, 62, 1)).await, Done { five_minutes: 1, hours: 1, closed: 0, removed: 0 });
     }
 
     async fn a_gap_is_passed_and_later_polls_are_rolled_up(database: &TestDatabase) {

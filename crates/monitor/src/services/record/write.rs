@@ -5,6 +5,7 @@ use mainstay_store::{Sql, StoreError, Tx, values};
 
 use super::super::definition::{Definition, millis};
 use super::super::error::ServicesError;
+use super::states::reschedule;
 use super::stored::Sealed;
 use crate::record::histories::{ChangeRow, write_changes};
 
@@ -137,6 +138,9 @@ pub(in crate::services) async fn remove(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     tx.execute(&REMOVE, values![number, now, revision]).await?;
+    // A result that waits for this row is compared anew then, and finds that its service is gone:
+    // PostgreSQL looks again only at rows that changed while it waited.
+    reschedule(tx, number, None).await?;
     tx.execute(&REMOVE_DEPENDENCIES, values![number, now]).await.map(drop)
 }
 

@@ -32,6 +32,28 @@ pub(super) const STALE: Sql = Sql::same(
     "monitor.said_of_staleness",
     of_service!("at >= $2 AND at <= $3 ORDER BY at DESC, number DESC LIMIT $4"),
 );
+const FIRST_SAID: Sql = Sql::same(
+    "monitor.first_said_of_dependency",
+    "SELECT at, kind, before AS after FROM changes
+     WHERE dependency_no = $1 AND kind IN ('added', 'dependency') AND at >= $2
+     ORDER BY number LIMIT 1",
+);
+const FIRST_MISSING: Sql = Sql::same(
+    "monitor.first_missing",
+    "SELECT at, kind, before AS after FROM changes
+     WHERE dependency_no = $1 AND kind = 'missing' AND at >= $2 ORDER BY number LIMIT 1",
+);
+const FIRST_STALE: Sql = Sql::same(
+    "monitor.first_stale",
+    "SELECT at, kind, before AS after FROM changes
+     WHERE service_no = $1 AND kind = 'stale' AND at >= $2 ORDER BY at, number LIMIT 1",
+);
+const AS_IT_IS: Sql = Sql::same(
+    "monitor.dependency_as_it_is",
+    "SELECT d.status, d.missing_since, st.stale_since
+     FROM dependencies AS d JOIN service_states AS st ON st.service_no = d.service_no
+     WHERE d.number = $1",
+);
 const STATUS_BEFORE: Sql = Sql::same(
     "monitor.status_before",
     "SELECT number, at, kind, after FROM changes
@@ -76,30 +98,54 @@ pub(in crate::views) async fn said(
     Ok(rows.into_iter().skip(extra).map(|(at, _, said)| (at, said)).collect())
 }
 
-/// What was known just before `from`.
+/// What was known just before `from`. Changes are not kept for ever: where there is none before, the
+/// next one tells from what it changed, and where there is none at all, it is as it was.
 pub(in crate::views) async fn known_before(
     snapshot: &mut Snapshot,
     of: Of,
     from: Timestamp,
 ) -> Result<Known, StoreError> {
     let mut known = Known::NOTHING;
-    for (sql, number) in [
-        (&STATUS_BEFORE, of.dependency_no),
-        (&MISSING_BEFORE, of.dependency_no),
-        (&STALE_BEFORE, of.service_no),
+    let [status, present, fresh] = as_it_is(snapshot, of).await?;
+    for ([before, next], number, now) in [
+        ([&STATUS_BEFORE, &FIRST_SAID], of.dependency_no, status),
+        ([&MISSING_BEFORE, &FIRST_MISSING], of.dependency_no, present),
+        ([&STALE_BEFORE, &FIRST_STALE], of.service_no, fresh),
     ] {
-        let row = snapshot.fetch_optional(sql, values![number, from]).await?;
-        if let Some(said) = row.as_ref().map(read).transpose()?.flatten() {
+        let mut row = snapshot.fetch_optional(before, values![number, from]).await?;
+        if row.is_none() {
+            row = snapshot.fetch_optional(next, values![number, from]).await?;
+        }
+        let said = match &row {
+            Some(row) => read(row)?,
+            None => now,
+        };
+        if let Some(said) = said {
             known.hear(said);
         }
     }
     Ok(known)
 }
 
+/// What its row says: its status, whether it is reported, whether its service can be polled.
+async fn as_it_is(snapshot: &mut Snapshot, of: Of) -> Result<[Option<Said>; 3], StoreError> {
+    let Some(row) = snapshot.fetch_optional(&AS_IT_IS, values![of.dependency_no]).await? else {
+        return Ok([None; 3]);
+    };
+    let status: String = row.get("status")?;
+    let missing_since: Option<Timestamp> = row.get("missing_since")?;
+    let stale_since: Option<Timestamp> = row.get("stale_since")?;
+    Ok([
+        DependencyStatus::from_name(&status).map(Said::Status),
+        Some(Said::Present(missing_since.is_none())),
+        Some(Said::Fresh(stale_since.is_none())),
+    ])
+}
+
 fn read(row: &Row) -> Result<Option<Said>, StoreError> {
     let kind: String = row.get("kind")?;
     let after: Option<String> = row.get("after")?;
-    let after = after.unwrap_or_default();
+    let Some(after) = after else { return Ok(None) };
     Ok(match kind.as_str() {
         "missing" => Some(Said::Present(after == "present")),
         "stale" => Some(Said::Fresh(after == "fresh")),

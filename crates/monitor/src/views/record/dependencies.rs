@@ -24,7 +24,7 @@ macro_rules! columns {
              JOIN services AS s ON s.number = d.service_no
              JOIN service_states AS st ON st.service_no = d.service_no
              LEFT JOIN services AS l ON l.number = d.linked_service_no
-             WHERE s.removed_at IS NULL AND d.removed_at IS NULL AND "
+             WHERE s.removed_at IS NULL AND "
         )
     };
 }
@@ -32,9 +32,9 @@ macro_rules! of_service {
     ($now:literal) => {
         concat!(
             columns!($now),
-            "d.service_no = $2 AND (d.missing_since IS NULL OR d.missing_since + $3 > ",
+            "d.service_no = $2 AND d.removed_at IS NULL AND (d.missing_since IS NULL OR d.missing_since + $3 > ",
             $now,
-            ") ORDER BY d.name LIMIT $4"
+            ") ORDER BY CASE WHEN d.missing_since IS NULL THEN 0 ELSE 1 END, d.name LIMIT $4"
         )
     };
 }
@@ -46,7 +46,8 @@ macro_rules! one {
 const OF_SERVICE: Sql = timed!("monitor.dependencies_of_service", of_service);
 const ONE: Sql = timed!("monitor.dependency", one);
 
-/// The most dependencies of one service that are shown: an answer names no more.
+/// The most dependencies of one service that are shown: an answer names fewer, and what is missing
+/// fills the rest.
 const MOST_SHOWN: i64 = 10_000;
 
 /// A dependency with its numbers.
@@ -67,7 +68,10 @@ pub(in crate::views) async fn of_service(
     missing_for_ms: i64,
 ) -> Result<Vec<Shown>, StoreError> {
     let values = values![tick, service_no, missing_for_ms, MOST_SHOWN];
-    db.fetch_all(&OF_SERVICE, values).await?.iter().map(shown).collect()
+    let rows = db.fetch_all(&OF_SERVICE, values).await?;
+    let mut all = rows.iter().map(shown).collect::<Result<Vec<_>, _>>()?;
+    all.sort_by(|one, other| one.dependency.name.cmp(&other.dependency.name));
+    Ok(all)
 }
 
 /// The dependency of this id, unless it was removed with its service.
