@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use mainstay_store::{Dialect, Sql};
+use mainstay_store::{Db, Dialect, Sql};
 use mainstay_testkit::TestDatabase;
 use serde_json::json;
 
@@ -124,32 +124,33 @@ async fn what_is_over_is_cleaned_up_by_the_queue() {
         command.args(["serve", "--listen", "127.0.0.1:0", "--database", &database.address()]);
         Server::spawn(command)
     };
-    start().stop();
+    let server = start();
     let db = database.open().await;
+    let schedules = "SELECT 1 AS one FROM job_schedules WHERE name = 'clean_up_accounts'";
+    until(&db, schedules, true).await;
+    server.stop();
     for text in [
         "INSERT INTO rate_limit_buckets (scope, subject_hash, bucket_start, count)
          VALUES ('login', 'long ago', 1, 1)",
         // As if its hour had come.
-        "UPDATE job_schedules SET next_at = 1",
+        "UPDATE job_schedules SET next_at = 1 WHERE name = 'clean_up_accounts'",
     ] {
         let sql = Sql::same("test.long_ago", text);
-        assert_eq!(db.write(async |tx| tx.execute(&sql, &[]).await).await.unwrap(), rows_of(text));
+        assert_eq!(db.write(async |tx| tx.execute(&sql, &[]).await).await.unwrap(), 1, "{text}");
     }
     let server = start();
-    let kept = Sql::same("test.kept", "SELECT 1 AS one FROM rate_limit_buckets");
-    let mut is_kept = true;
-    for _ in 0..400 {
-        is_kept = db.fetch_optional(&kept, &[]).await.unwrap().is_some();
-        if !is_kept {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert!(!is_kept, "what was over long ago is still there");
+    until(&db, "SELECT 1 AS one FROM rate_limit_buckets", false).await;
     server.stop();
 }
 
-/// One bucket, and the schedules of accounts and monitor.
-fn rows_of(text: &str) -> u64 {
-    if text.starts_with("INSERT") { 1 } else { 2 }
+/// Waits until a row is there, or is no more.
+async fn until(db: &Db, text: &'static str, is_there: bool) {
+    let sql = Sql::same("test.until", text);
+    for _ in 0..400 {
+        if db.fetch_optional(&sql, &[]).await.unwrap().is_some() == is_there {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it never came to this: {text} {is_there}");
 }
