@@ -4,10 +4,11 @@
 use std::time::Duration;
 
 use mainstay_base::Id;
-use mainstay_store::{Db, Sql, StoreError, listen, values};
+use mainstay_store::{Db, StoreError, listen};
 use tokio::sync::watch;
 
 use super::Topic;
+use crate::record::bells;
 use crate::tools::{Tools, within_limit};
 use crate::trouble::Trouble;
 
@@ -19,9 +20,6 @@ const BACK_WITHIN: Duration = listen::ANSWER_LIMIT;
 
 /// No key looks like this.
 const MARK: &str = "mark:";
-
-/// By way of the pool, as any writer: a listener that was led to another database is as deaf.
-const RING: Sql = Sql::same("events.ring_mark", "SELECT pg_notify($1, $2)");
 
 /// The marks of one listening connection.
 #[derive(Debug, Default)]
@@ -66,7 +64,5 @@ pub(super) fn number(said: &str) -> Option<u64> {
 }
 
 async fn ring(db: &Db, by: Id, number: u64) -> Result<(), StoreError> {
-    let payload = format!("{by} {MARK}{number}");
-    let channel = Topic::Jobs.name();
-    db.write(async |tx| tx.execute(&RING, values![channel, &payload]).await.map(drop)).await
+    bells::ring(db, Topic::Jobs.name(), &format!("{by} {MARK}{number}")).await
 }
