@@ -31,7 +31,8 @@ pub(super) struct Marks {
 impl Marks {
     /// This one came back.
     pub(super) fn heard(&self, number: u64) {
-        self.heard.send_replace(number);
+        // One that was given up may come back after the one that followed it.
+        self.heard.send_modify(|heard| *heard = number.max(*heard));
     }
 
     /// Rings one after the other; resolves when one did not come back. One that can't be rung tells
@@ -50,7 +51,7 @@ impl Marks {
             if rung.is_err() {
                 continue;
             }
-            let back = heard.wait_for(|heard| *heard == number);
+            let back = heard.wait_for(|heard| *heard >= number);
             if tokio::time::timeout(BACK_WITHIN, back).await.is_err() {
                 return;
             }

@@ -102,7 +102,7 @@ impl Aliases {
         canonical: Option<CanonicalName>,
     ) -> Result<Alias, AliasesError> {
         let new_name = alias.as_ref().map(AliasName::as_str);
-        let before = locked(tx, id, new_name).await?;
+        let before = self.locked(tx, id, new_name).await?;
         let mut after = before.clone();
         if let Some(alias) = alias {
             alias.as_str().clone_into(&mut after.alias);
@@ -135,7 +135,7 @@ impl Aliases {
         out: &mut Outbox,
         id: Id,
     ) -> Result<Alias, AliasesError> {
-        let alias = locked(tx, id, None).await?;
+        let alias = self.locked(tx, id, None).await?;
         names::delete(tx, id).await?;
         let now = tx.now().await?;
         give_back(tx, &alias, now).await?;
@@ -178,16 +178,28 @@ impl Aliases {
         }
         Ok(Linked { dependency_name: found.name, service_name: found.service_name })
     }
-}
 
-/// An alias that nobody else changes, nor records by; `new_name` is what it will be an alias of.
-async fn locked(tx: &mut Tx, id: Id, new_name: Option<&str>) -> Result<Alias, AliasesError> {
-    let found = names::find(tx, id).await?.ok_or(AliasesError::NotFound)?;
-    let held: Vec<String> = new_name.into_iter().map(str::to_owned).chain([found.alias]).collect();
-    rewrite::hold(tx, &held).await?;
-    names::lock(tx).await?;
-    // Somebody may have changed it before the lock was ours.
-    names::find(tx, id).await?.ok_or(AliasesError::NotFound)
+    /// An alias that nobody else changes, nor records by; `new_name` is what it will be an alias of.
+    async fn locked(
+        &self,
+        tx: &mut Tx,
+        id: Id,
+        new_name: Option<&str>,
+    ) -> Result<Alias, AliasesError> {
+        // Outside the transaction, which would hold the table from here on: two who then both want it
+        // for themselves wait for each other.
+        let found = names::find_now(self.events.db(), id).await?.ok_or(AliasesError::NotFound)?;
+        let held: Vec<String> =
+            new_name.map(str::to_owned).into_iter().chain([found.alias.clone()]).collect();
+        rewrite::hold(tx, &held).await?;
+        names::lock(tx).await?;
+        let alias = names::find(tx, id).await?.ok_or(AliasesError::NotFound)?;
+        if alias.alias != found.alias {
+            // Its services are others than those that are held.
+            return Err(StoreError::Conflict { statement: "monitor.lock_aliases" }.into());
+        }
+        Ok(alias)
+    }
 }
 
 /// Dependencies of an alias go by their own name.

@@ -14,7 +14,7 @@ use crate::sink::PollResult;
 
 /// Makes the request and settles everybody aboard. Whoever ends it before lands it all the same.
 pub(super) async fn fly(shared: Arc<Shared>, takeoff: Takeoff) {
-    let landing = Landing { shared: &shared, takeoff: Some(takeoff) };
+    let landing = Landing { shared: &shared, takeoff: Some(takeoff), aboard: Vec::new() };
     let Some(takeoff) = &landing.takeoff else { return };
     let observation = tokio::select! {
         observation = shared.parts.observe.observe(&takeoff.endpoint) => observation,
@@ -27,6 +27,8 @@ pub(super) async fn fly(shared: Arc<Shared>, takeoff: Takeoff) {
 struct Landing<'a> {
     shared: &'a Shared,
     takeoff: Option<Takeoff>,
+    /// Who is not settled yet.
+    aboard: Vec<Aboard>,
 }
 
 impl Landing<'_> {
@@ -34,8 +36,10 @@ impl Landing<'_> {
         let Some(takeoff) = self.takeoff.take() else { return };
         let shared = self.shared;
         let (now, at) = (shared.moment(), shared.parts.clock.now());
-        for aboard in shared.aboard(&takeoff) {
-            shared.settle(aboard, observation, now, at);
+        self.aboard = shared.aboard(&takeoff);
+        while let Some(next) = self.aboard.last().cloned() {
+            shared.settle(next, observation, now, at);
+            self.aboard.pop();
         }
         shared.wake_for(shared.next_beat(now));
     }
@@ -43,9 +47,12 @@ impl Landing<'_> {
 
 impl Drop for Landing<'_> {
     fn drop(&mut self) {
-        let Some(takeoff) = self.takeoff.take() else { return };
+        if let Some(takeoff) = self.takeoff.take() {
+            self.aboard = self.shared.aboard(&takeoff);
+        }
         let now = self.shared.moment();
-        for aboard in self.shared.aboard(&takeoff) {
+        // Also those whose answer could not be read to its end.
+        for aboard in self.aboard.drain(..) {
             let number = aboard.watch.number;
             self.shared.roster().settle(number, aboard.attempt, Outcome::GivenUp, now);
             self.shared.state().waiting.remove(&aboard.attempt);
@@ -69,8 +76,9 @@ impl Shared {
             Err(failure) => Err(failure.clone()),
         };
         let ending = if outcome.is_ok() { Outcome::Success } else { Outcome::Failure };
-        let settlement = self.roster().settle(watch.number, attempt, ending, now);
+        // Before it is settled: a look at who still waits must not find it ended by an edit.
         let waiting = self.state().waiting.remove(&attempt);
+        let settlement = self.roster().settle(watch.number, attempt, ending, now);
         let Some(settlement) = settlement else { return self.meters.dropped(1) };
         self.meters.polled(&outcome, observation.latency);
         let recorded = waiting.and_then(|waiting| tell(waiting, observation, &outcome));

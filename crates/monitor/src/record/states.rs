@@ -124,6 +124,19 @@ impl<'a> StateRow<'a> {
     }
 }
 
+// SQLite has one writer.
+const HOLD: Sql = Sql::pair(
+    "monitor.hold_states",
+    "SELECT 1 AS one WHERE $1 IS NULL",
+    "SELECT service_no FROM service_states WHERE service_no = ANY ($1)
+     ORDER BY service_no FOR NO KEY UPDATE",
+);
+
+/// Waits until nobody else writes these services, and lets nobody begin.
+pub(crate) async fn hold(tx: &mut Tx, services: &[i64]) -> Result<(), StoreError> {
+    tx.execute(&HOLD, values![services]).await.map(drop)
+}
+
 /// Writes the rows and tells whose were taken.
 pub(crate) async fn update(
     tx: &mut Tx,

@@ -14,7 +14,7 @@ use crate::latency;
 use crate::policy::MOST_SERVICES;
 use crate::record::dependencies::Ruled;
 use crate::record::states::{NotTaken, StateRow, update, why_not_taken};
-use crate::record::{circuits, dependencies, histories, load};
+use crate::record::{circuits, dependencies, histories, load, states};
 use crate::roster::Circuit;
 use crate::sink::{PollResult, Recorded};
 use crate::watch::ServiceNumber;
@@ -252,6 +252,12 @@ impl<'a> Writing<'a> {
         }
         let mut numbers: Vec<_> = circuits.iter().map(|(one, _)| one.watch.number.0).collect();
         numbers.sort_unstable();
+        // All rows of the batch, in one order: who changes aliases or closes dependencies holds several
+        // services as well.
+        let results = self.results.iter().map(|result| result.watch.number.0);
+        let mut all: Vec<_> = results.chain(numbers.iter().copied()).collect();
+        all.sort_unstable();
+        states::hold(tx, &all).await?;
         circuits::half_open(tx, &numbers).await?;
         for (circuit, _) in circuits {
             out.add(Stream::Org, circuit_event(circuit)?)?;

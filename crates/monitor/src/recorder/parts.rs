@@ -107,7 +107,12 @@ impl Round {
     }
 
     /// A part was not recorded.
-    pub(super) fn fail(&mut self, part: Part, error: BatchError) -> Verdict {
+    pub(super) fn fail(&mut self, mut part: Part, error: BatchError) -> Verdict {
+        if matches!(error, BatchError::Store(StoreError::CommitUnknown { .. })) {
+            // If they are written, the results that came with them are too: written again they would
+            // stand for what is over. The next result tells the state anew.
+            part.circuits.clear();
+        }
         let blame = blame(&error);
         self.unclear = self.unclear.saturating_add(usize::from(blame == Blame::Unclear));
         let is_hopeless = !self.is_proven && self.unclear >= MOST_UNCLEAR;

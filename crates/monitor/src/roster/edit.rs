@@ -41,7 +41,7 @@ impl Roster {
     /// Polls a service no more. A result in the air will be stale.
     pub fn forget(&mut self, number: ServiceNumber) -> Option<Arc<Watch>> {
         let place = self.entries.find(number)?;
-        self.leave_line(place);
+        self.give_way(place);
         let entry = self.entries.remove(place)?;
         if let Some(ticket) = entry.planned {
             self.schedule.remove(ticket);
@@ -90,7 +90,7 @@ impl Roster {
             return Edited::Unchanged;
         }
         // A place in the line of the old host is none at the new one.
-        self.leave_line(place);
+        self.give_way(place);
         let Some(entry) = self.entries.get_mut(place) else { return Edited::Unchanged };
         let before = std::mem::replace(&mut entry.watch, watch);
         let after = Arc::clone(&entry.watch);

@@ -67,7 +67,10 @@ impl Roster {
     /// Lets one due service through its gates, or says when to look at it again.
     pub(super) fn try_start(&mut self, place: Place, now: Moment, begun: &mut Begun) {
         let Some(entry) = self.entries.get_mut(place) else { return };
-        entry.planned = None;
+        // The ticket that it came due by; or another one, if a slot has called it in this very beat.
+        if let Some(ticket) = entry.planned.take() {
+            self.schedule.remove(ticket);
+        }
         if entry.flying.is_some() {
             // Its landing plans it anew.
             return;
@@ -76,7 +79,7 @@ impl Roster {
             // Not renewed by looking: it stays the end of the same cooldown.
             let wait = rejected.retry_after.unwrap_or(self.policy.cooldown).max(GRID);
             // Nobody waits behind somebody who may not go.
-            self.leave_line(place);
+            self.give_way(place);
             return self.look_at(place, now.plus(wait));
         }
         let has_line = self.lines.has(&entry.watch.endpoint.host);
@@ -84,7 +87,7 @@ impl Roster {
             Err(Wait::Tick) => {
                 begun.refused_by_host = begun.refused_by_host.saturating_add(1);
                 self.refuse(place);
-                self.look_at(place, self.next_tick(now));
+                self.look_at(place, self.look_after_refusal(place, now));
             }
             Err(Wait::Grid) => {
                 begun.refused_by_all = begun.refused_by_all.saturating_add(1);
@@ -127,8 +130,11 @@ impl Roster {
                 self.airborne.insert(generation, slot);
                 begun.takeoffs.push(Takeoff { endpoint, generation });
             }
-            // Who shares a request calls nobody: the slot is for others.
-            Ok(Role::Follower(_)) => self.give_back(slot),
+            // Who shares a request calls nobody: the slot is for others, and not for itself again.
+            Ok(Role::Follower(_)) => {
+                self.leave_line(start.place);
+                self.give_back(slot);
+            }
         }
         begun.lateness.push(now.since(start.due));
         let flying = Flying {
@@ -150,7 +156,12 @@ impl Roster {
 
     /// Notes that a poll is under way.
     fn aloft(&mut self, place: Place, flying: Flying, now: Moment) -> Option<Circuit> {
-        self.leave_line(place);
+        if flying.manual {
+            // It has a slot of its own; the one that called it is for the next.
+            self.give_way(place);
+        } else {
+            self.leave_line(place);
+        }
         let entry = self.entries.get_mut(place)?;
         if let Some(ticket) = entry.planned.take() {
             self.schedule.remove(ticket);

@@ -3,12 +3,18 @@
 //! a host with more services than slots would get no more polls than its slots in each tick.
 
 use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
 
+use mainstay_base::Moment;
 use mainstay_kernel::HostKey;
 
 use super::Roster;
 use super::entry::{Entry, Refused, Turn};
 use super::places::Place;
+use crate::decide::on_grid;
+
+/// How often somebody in a line is looked at without being called.
+const LINE_LOOK: Duration = Duration::from_secs(60);
 
 /// The lines of all hosts. A host without a line is not in it.
 #[derive(Debug, Default)]
@@ -54,10 +60,30 @@ impl Roster {
 
     /// It waits for no slot any more.
     pub(super) fn leave_line(&mut self, place: Place) {
-        let Some(entry) = self.entries.get_mut(place) else { return };
-        if let Refused::Again(turn) = std::mem::take(&mut entry.refused) {
-            self.lines.leave(&entry.watch.endpoint.host, turn, place);
+        self.step_out(place);
+    }
+
+    /// It waits for no slot any more, and if one was free for it, the next in line is called.
+    pub(super) fn give_way(&mut self, place: Place) {
+        if let Some(host) = self.step_out(place) {
+            self.call_next(&host);
         }
+    }
+
+    /// When it is looked at again: with the next tick, or, once it stands in line, when it is called. It
+    /// is looked at from time to time all the same, so that nothing depends on one call.
+    pub(super) fn look_after_refusal(&self, place: Place, now: Moment) -> Moment {
+        let is_in_line = self.entries.get(place).is_some_and(Entry::is_in_line);
+        if is_in_line { on_grid(now.plus(LINE_LOOK)) } else { self.next_tick(now) }
+    }
+
+    /// The host that had called it.
+    fn step_out(&mut self, place: Place) -> Option<HostKey> {
+        let entry = self.entries.get_mut(place)?;
+        let Refused::Again(turn) = std::mem::take(&mut entry.refused) else { return None };
+        let host = &entry.watch.endpoint.host;
+        self.lines.leave(host, turn, place);
+        turn.is_called.then(|| host.clone())
     }
 
     /// A slot of the host is free: the first in its line that was not called yet is looked at next.

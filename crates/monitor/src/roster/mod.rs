@@ -24,7 +24,7 @@ use std::time::Duration;
 use mainstay_base::{Moment, Rng};
 use mainstay_breaker::{Saved, State};
 use mainstay_kernel::{
-    DueSchedule, FlightLimits, Flights, Generation, HostSlots, Slot, sort_least_recent_first,
+    Due, DueSchedule, FlightLimits, Flights, Generation, HostSlots, Slot, sort_least_recent_first,
 };
 
 use self::ahead::READ_AHEAD;
@@ -157,17 +157,31 @@ impl Roster {
     pub fn beat(&mut self, now: Moment) -> Begun {
         self.hands.set(now);
         let mut begun = Begun::default();
-        let mut due = self.schedule.pop_due(now, self.pace.quota());
+        let quota = self.pace.quota();
+        loop {
+            // Who is refused takes nobody's place in the beat: a crowded host makes no other late.
+            let due = self.schedule.pop_due(now, quota.saturating_sub(begun.lateness.len()));
+            if due.is_empty() {
+                return begun;
+            }
+            self.try_all(due, now, &mut begun);
+            if begun.refused_by_all > 0 {
+                // Nobody else will find a slot either.
+                return begun;
+            }
+        }
+    }
+
+    fn try_all(&mut self, mut due: Vec<Due<Place>>, now: Moment, begun: &mut Begun) {
         sort_least_recent_first(&mut due, |one| {
             self.entries.get(one.key).and_then(|entry| entry.last_polled)
         });
         for group in due.chunks(READ_AHEAD) {
             self.read_ahead(group);
             for one in group {
-                self.try_start(one.key, now, &mut begun);
+                self.try_start(one.key, now, begun);
             }
         }
-        begun
     }
 
     /// When to call [`Roster::beat`] next: the first point of the grid on which something is due.

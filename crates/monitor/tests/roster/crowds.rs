@@ -1,5 +1,6 @@
 //! A host with more services than slots: the bound is one on polls at once, not on their rate.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,11 +23,16 @@ fn spread() -> Stage {
     stage
 }
 
-/// Lets `seconds` pass; each request takes `latency`. Tells how many polls began.
+/// Lets `seconds` pass; each request takes `latency`. Tells how many requests began.
 fn run(stage: &mut Stage, seconds: u64, latency: Duration) -> usize {
+    asked(stage, seconds, latency).len()
+}
+
+/// Lets `seconds` pass; each request takes `latency`. Tells what was asked.
+fn asked(stage: &mut Stage, seconds: u64, latency: Duration) -> Vec<String> {
     let end = stage.now.plus(Duration::from_secs(seconds));
     let mut aloft: Vec<(Moment, Takeoff)> = Vec::new();
-    let mut begun = 0;
+    let mut begun = Vec::new();
     loop {
         let landing = aloft.iter().map(|(at, _)| *at).min();
         let beat = stage.roster.next_beat(stage.now);
@@ -41,7 +47,7 @@ fn run(stage: &mut Stage, seconds: u64, latency: Duration) -> usize {
         }
         if beat == Some(next) {
             let takeoffs = stage.beat().takeoffs;
-            begun += takeoffs.len();
+            begun.extend(takeoffs.iter().map(|one| one.endpoint.url.clone()));
             aloft.extend(takeoffs.into_iter().map(|one| (next.plus(latency), one)));
         }
     }
@@ -64,6 +70,15 @@ fn a_host_that_hung_is_polled_as_often_as_before() {
     let after = run(&mut stage, 60, quick);
     assert_eq!(before, 240);
     assert!(after.abs_diff(before) <= 2, "{after} polls in a minute, and {before} before");
+}
+
+#[test]
+fn nobody_starves_on_a_host_whose_polls_hang() {
+    let mut stage = spread();
+    let asked = asked(&mut stage, 120, Duration::from_millis(9_990));
+    let seen: HashSet<_> = asked.iter().collect();
+    assert_eq!(seen.len(), 20);
+    assert!(asked.len() >= 55, "the slots are used: {}", asked.len());
 }
 
 #[test]
@@ -98,6 +113,79 @@ fn who_stands_in_line_goes_in_its_turn_as_slots_come_free() {
     stage.end(&first[2], Outcome::Success);
     let (_, takeoffs) = stage.next_takeoff();
     assert_eq!(takeoffs[0].endpoint.url, "http://one.test:8008/");
+}
+
+/// Two of one address among those that wait: one follows the other, and its slot is for the next. Each
+/// is polled once in its interval all the same.
+#[test]
+fn who_follows_in_a_line_makes_nobody_polled_twice() {
+    let mut stage = Stage::new();
+    for number in 0..9 {
+        let path = if [0, 5].contains(&number) { "shared".to_owned() } else { number.to_string() };
+        stage.add(number, &format!("http://one.test/{path}"), INTERVAL);
+    }
+    let first = stage.beat().takeoffs;
+    assert_eq!(first.len(), 5);
+    stage.pass(Duration::from_secs(5));
+    assert!(stage.beat().takeoffs.is_empty(), "all are in the line by now");
+    // A slot for the one that follows what is still in the air.
+    stage.end(&first[1], Outcome::Success);
+    let begun = stage.next();
+    assert_eq!(begun.lateness.len(), 2, "one follows, and the next one has its slot");
+    let mut landing = first;
+    landing.remove(1);
+    landing.extend(begun.takeoffs);
+    for takeoff in landing {
+        stage.end(&takeoff, Outcome::Success);
+    }
+    run(&mut stage, 20, Duration::from_millis(5));
+    let polls = run(&mut stage, 60, Duration::from_millis(5));
+    assert!((94..=108).contains(&polls), "{polls} requests of nine services, two of which share");
+}
+
+#[test]
+fn a_slot_that_called_somebody_who_left_is_for_the_next() {
+    let mut stage = Stage::new();
+    for number in 0..8 {
+        stage.add(number, &format!("http://one.test:{}/", 8_000 + number), INTERVAL);
+    }
+    let first = stage.beat().takeoffs;
+    stage.pass(Duration::from_secs(5));
+    stage.beat();
+    stage.end(&first[0], Outcome::Success);
+    // Number 5 is called, and gone before its turn.
+    stage.roster.forget(ServiceNumber(5));
+    let (at, takeoffs) = stage.next_takeoff();
+    assert!((at - 5.05).abs() < 1e-9, "{at}");
+    assert_eq!(takeoffs[0].endpoint.url, "http://one.test:8006/");
+}
+
+#[test]
+fn a_host_that_hangs_makes_no_other_late() {
+    let mut stage = Stage::new();
+    for number in 0..3_000 {
+        let url = format!("http://one.test/{number}");
+        stage.restore(number, &url, 30, &Memory::missed());
+    }
+    for number in 3_000..3_100 {
+        let url = format!("http://host-{number}.test/");
+        stage.restore(number, &url, INTERVAL, &Memory::missed());
+    }
+    let end = stage.now.plus(Duration::from_secs(120));
+    let mut latest = Duration::ZERO;
+    let mut well = 0;
+    while stage.now < end {
+        let begun = stage.next();
+        for (takeoff, late) in begun.takeoffs.iter().zip(&begun.lateness) {
+            if takeoff.endpoint.host.as_str() != "one.test" {
+                well += 1;
+                latest = latest.max(*late);
+                stage.end(takeoff, Outcome::Success);
+            }
+        }
+    }
+    assert!(well >= 2_300, "{well}");
+    assert!(latest <= Duration::from_millis(100), "{latest:?}");
 }
 
 /// A thousand that were added at once: they start one after the other, and so it stays.

@@ -45,26 +45,6 @@ fn the_port_is_not_part_of_the_host_and_another_host_has_slots_of_its_own() {
 }
 
 #[test]
-fn nobody_starves_on_a_host_whose_polls_hang() {
-    let mut stage = crowded(20);
-    let mut seen = std::collections::HashSet::new();
-    let mut aloft = Vec::new();
-    let end = stage.now.plus(Duration::from_secs(120));
-    while stage.now < end {
-        let begun = stage.next();
-        for takeoff in begun.takeoffs {
-            seen.insert(takeoff.endpoint.url.clone());
-            aloft.push((stage.now.plus(Duration::from_millis(9_990)), takeoff));
-        }
-        let now = stage.now;
-        for (_, takeoff) in aloft.extract_if(.., |(until, _)| *until <= now) {
-            stage.end(&takeoff, Outcome::Success);
-        }
-    }
-    assert_eq!(seen.len(), 20);
-}
-
-#[test]
 fn who_was_polled_longest_ago_goes_first() {
     let mut stage = crowded(5);
     let begun = stage.beat();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mainstay_base::Id;
 use mainstay_monitor::aliases::{Alias, AliasName, AliasesError, CanonicalName, Linked};
-use mainstay_store::{Dialect, Row, Sql};
+use mainstay_store::{Dialect, Row, Sql, StoreError};
 use mainstay_testkit::{TestDatabase, each_database};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -64,8 +64,8 @@ impl House {
     }
 }
 
-/// On PostgreSQL, until somebody waits for somebody's lock.
-async fn somebody_waits(house: &House) {
+/// On PostgreSQL, until so many wait for somebody's lock.
+async fn wait(house: &House, many: i64) {
     for _ in 0..1_000 {
         let waiting = house
             .row(
@@ -73,12 +73,12 @@ async fn somebody_waits(house: &House) {
                  WHERE wait_event_type = 'Lock' AND datname = current_database()",
             )
             .await;
-        if waiting.get::<i64>("n").unwrap() > 0 {
+        if waiting.get::<i64>("n").unwrap() >= many {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("nobody waits");
+    panic!("too few wait");
 }
 
 /// SQLite has one writer at a time: there is nobody to wait for in a ring.
@@ -92,6 +92,42 @@ async fn who_changes_aliases_and_who_records_never_wait_for_each_other_in_a_ring
     beside_a_recorder(&house, house.change_alias(made.id, None, Some("Primary"))).await;
     assert_eq!(house.known().await, ["db|Primary|primary"]);
     beside_a_recorder(&house, house.delete_alias(made.id)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_who_change_aliases_at_once_go_one_after_the_other() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let house = House::new(&database).await;
+    house.service("Orders").await;
+    house.dependency("Orders", "db", "1").await;
+    house.dependency("Orders", "cache", "2").await;
+    let (one, other) =
+        (house.alias("db", "Main").await.unwrap(), house.alias("cache", "Fast").await.unwrap());
+    let (held, go_on) = (Notify::new(), Notify::new());
+    let holding = house.db.write(async |tx| {
+        let touch = "UPDATE service_states SET poll_seq = poll_seq + 1";
+        tx.execute(&Sql::same("test.touch", touch), &[]).await?;
+        held.notify_one();
+        go_on.notified().await;
+        Ok::<_, StoreError>(())
+    });
+    let changing = async {
+        held.notified().await;
+        let letting_go = async {
+            wait(&house, 2).await;
+            go_on.notify_one();
+        };
+        tokio::join!(
+            house.change_alias(one.id, None, Some("Primary")),
+            house.delete_alias(other.id),
+            letting_go
+        )
+    };
+    let (holding, (changed, deleted, ())) = tokio::join!(holding, changing);
+    holding.unwrap();
+    changed.unwrap();
+    deleted.unwrap();
+    assert_eq!(house.known().await, ["db|Primary|primary", "cache|cache|cache"]);
 }
 
 /// Changes aliases while somebody records as the recorder does: its services first, then the aliases,
@@ -115,7 +151,7 @@ async fn beside_a_recorder(
         changing.await
     };
     let letting_go = async {
-        somebody_waits(house).await;
+        wait(house, 1).await;
         go_on.notify_one();
     };
     let (recorded, changed, ()) = tokio::join!(recording, changing, letting_go);
