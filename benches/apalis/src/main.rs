@@ -44,7 +44,9 @@ async fn main() -> anyhow::Result<()> {
         ["pickup", address, jobs, pause_ms] => {
             pick_up(address, jobs.parse()?, Duration::from_millis(pause_ms.parse()?)).await?
         }
-        _ => anyhow::bail!("drain, enqueue or pickup with its arguments, as ./scripts/bench gives them"),
+        _ => anyhow::bail!(
+            "drain, enqueue or pickup with its arguments, as ./scripts/bench gives them"
+        ),
     };
     let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
     println!("{}", numbers.join(" "));
@@ -71,7 +73,7 @@ async fn drain(address: &str, load: &Load) -> anyhow::Result<Vec<f64>> {
     let worker = WorkerBuilder::new("bench")
         .backend(storage)
         .concurrency(load.concurrency)
-        .data(Arc::new(Countdown(AtomicUsize::new(load.jobs))))
+        .data(Arc::new(AtomicUsize::new(load.jobs)))
         .build(count);
     tokio::spawn(worker.run()).await??;
     let (took, cpu) = (began.elapsed(), process_time().saturating_sub(cpu));
@@ -120,15 +122,13 @@ async fn open(address: &str, config: Config) -> anyhow::Result<PostgresStorage<V
     Ok(PostgresStorage::new(&pool).with_config(config))
 }
 
-struct Countdown(AtomicUsize);
-
 /// Stops the worker with the last job.
 async fn count(
     _: Value,
-    left: Data<Arc<Countdown>>,
+    left: Data<Arc<AtomicUsize>>,
     worker: WorkerContext,
 ) -> Result<(), BoxDynError> {
-    if left.0.fetch_sub(1, Ordering::Relaxed) == 1 {
+    if left.fetch_sub(1, Ordering::Relaxed) == 1 {
         worker.stop()?;
     }
     Ok(())
