@@ -132,9 +132,24 @@ const HOLD: Sql = Sql::pair(
      ORDER BY service_no FOR NO KEY UPDATE",
 );
 
-/// Waits until nobody else writes these services, and lets nobody begin.
+/// Waits until nobody else writes these services, and lets nobody begin. Whoever writes rows of several
+/// services holds them first, in this one order.
 pub(crate) async fn hold(tx: &mut Tx, services: &[i64]) -> Result<(), StoreError> {
     tx.execute(&HOLD, values![services]).await.map(drop)
+}
+
+const TOUCH: Sql = Sql::pair(
+    "monitor.touch_services",
+    "UPDATE service_states SET dependency_revision = dependency_revision + 1
+     WHERE service_no IN (SELECT value FROM json_each($1))",
+    "UPDATE service_states SET dependency_revision = dependency_revision + 1
+     WHERE service_no = ANY ($1)",
+);
+
+/// Counts up that somebody else has changed dependencies of these services: a result that is recorded
+/// in that moment is compared anew.
+pub(crate) async fn touch(tx: &mut Tx, services: &[i64]) -> Result<(), StoreError> {
+    tx.execute(&TOUCH, values![services]).await.map(drop)
 }
 
 /// Writes the rows and tells whose were taken.

@@ -3,9 +3,11 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use mainstay_monitor::Polling;
 use mainstay_monitor::engine::PollNowError;
+use mainstay_monitor::polling::PollAnswer;
 use mainstay_monitor::roster::NotNow;
+use mainstay_monitor::{Polling, ServiceNumber};
+use tokio::task::JoinHandle;
 
 use crate::stage::{Manner, Stage};
 
@@ -67,15 +69,21 @@ async fn an_operator_waits_for_the_result_and_never_polls_beside_another_poll() 
     assert_eq!(stage.taken(1), 2);
 }
 
-#[tokio::test]
-async fn what_an_operator_waits_for_ends_when_mainstay_stops() {
+/// An operator waits for a poll that hangs.
+async fn operator_waits() -> (Stage, ServiceNumber, JoinHandle<Result<PollAnswer, PollNowError>>) {
     let stage = Stage::new();
     let one = stage.add(1, 60_000, GOOD);
     stage.until("the first poll", |stage| stage.taken(1) == 1).await;
     stage.world.set(1, Manner::Hangs);
     let engine = stage.engine.clone();
     let asking = tokio::spawn(async move { engine.poll_now(one).await });
-    stage.until("the second poll", |stage| stage.asked(1).len() == 2).await;
+    stage.until("the operator's poll", |stage| stage.asked(1).len() == 2).await;
+    (stage, one, asking)
+}
+
+#[tokio::test]
+async fn what_an_operator_waits_for_ends_when_mainstay_stops() {
+    let (stage, _, asking) = operator_waits().await;
     stage.stop.cancel();
     assert_eq!(asking.await.unwrap().unwrap_err(), PollNowError::Stopping);
     stage.tasks.close();
@@ -85,13 +93,7 @@ async fn what_an_operator_waits_for_ends_when_mainstay_stops() {
 
 #[tokio::test]
 async fn who_waits_for_a_poll_that_an_edit_ends_is_told_at_once() {
-    let stage = Stage::new();
-    let one = stage.add(1, 60_000, GOOD);
-    stage.until("the first poll", |stage| stage.taken(1) == 1).await;
-    stage.world.set(1, Manner::Hangs);
-    let engine = stage.engine.clone();
-    let asking = tokio::spawn(async move { engine.poll_now(one).await });
-    stage.until("the operator's poll", |stage| stage.asked(1).len() == 2).await;
+    let (stage, one, asking) = operator_waits().await;
     stage.remove(one);
     let answer = tokio::time::timeout(Duration::from_secs(10), asking).await.unwrap().unwrap();
     assert_eq!(answer.unwrap_err(), PollNowError::Stale);

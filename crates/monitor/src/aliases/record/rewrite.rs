@@ -5,19 +5,13 @@ use mainstay_store::{Sql, StoreError, Tx, values};
 
 use crate::names::compared;
 use crate::record::histories::{ChangeRow, write_changes};
+use crate::record::states;
 
 // Those of removed services too: they come back under the name that holds then.
 const RENAME: Sql = Sql::same(
     "monitor.rename_dependencies",
     "UPDATE dependencies SET canonical_name = $2, canonical_key = $3
      WHERE name = $1 AND canonical_name <> $2 RETURNING number, service_no, removed_at",
-);
-const TOUCH: Sql = Sql::pair(
-    "monitor.touch_services",
-    "UPDATE service_states SET dependency_revision = dependency_revision + 1
-     WHERE service_no IN (SELECT value FROM json_each($1))",
-    "UPDATE service_states SET dependency_revision = dependency_revision + 1
-     WHERE service_no = ANY ($1)",
 );
 
 // SQLite has one writer.
@@ -65,6 +59,6 @@ pub(in crate::aliases) async fn rewrite(
     }
     // In the order in which results are recorded, so that neither waits for the other in a ring.
     services.sort_unstable();
-    tx.execute(&TOUCH, values![&services]).await?;
+    states::touch(tx, &services).await?;
     write_changes(tx, &changes).await
 }

@@ -6,18 +6,12 @@ use mainstay_store::{Db, Sql, StoreError, Tx, values};
 
 use super::old::PORTION;
 use crate::latency::budget::Budget;
+use crate::record::states;
 
 const MISSING: Sql = Sql::same(
     "monitor.long_missing",
     "SELECT number, service_no FROM dependencies
      WHERE missing_since < $1 AND removed_at IS NULL ORDER BY missing_since LIMIT $2",
-);
-// Whoever records results holds its services first, in this order; so does who closes dependencies.
-const HOLD: Sql = Sql::pair(
-    "monitor.hold_services",
-    "SELECT 1 AS one WHERE $1 IS NULL",
-    "SELECT service_no FROM service_states WHERE service_no = ANY ($1)
-     ORDER BY service_no FOR NO KEY UPDATE",
 );
 const CLOSE: Sql = Sql::pair(
     "monitor.close_dependencies",
@@ -25,13 +19,6 @@ const CLOSE: Sql = Sql::pair(
      WHERE number IN (SELECT value FROM json_each($1)) AND missing_since < $2 AND removed_at IS NULL",
     "UPDATE dependencies SET removed_at = $3
      WHERE number = ANY ($1) AND missing_since < $2 AND removed_at IS NULL",
-);
-const TOUCH: Sql = Sql::pair(
-    "monitor.touch_closed_services",
-    "UPDATE service_states SET dependency_revision = dependency_revision + 1
-     WHERE service_no IN (SELECT value FROM json_each($1))",
-    "UPDATE service_states SET dependency_revision = dependency_revision + 1
-     WHERE service_no = ANY ($1)",
 );
 // Latencies are those of a service as a whole, and leave no later than changes do.
 const CLOSED: Sql = Sql::same(
@@ -125,7 +112,7 @@ async fn find(db: &Db, step: Step) -> Result<Found, StoreError> {
 /// What has changed since it was found is left alone.
 async fn change(tx: &mut Tx, step: Step, found: &Found) -> Result<u64, StoreError> {
     let Found { numbers, services } = found;
-    tx.execute(&HOLD, values![services]).await?;
+    states::hold(tx, services).await?;
     let rows = match step {
         Step::Close { missing_since, now } => {
             tx.execute(&CLOSE, values![numbers, missing_since, now]).await?
@@ -138,6 +125,6 @@ async fn change(tx: &mut Tx, step: Step, found: &Found) -> Result<u64, StoreErro
             return tx.execute(&REMOVE_SERVICES, values![numbers]).await;
         }
     };
-    tx.execute(&TOUCH, values![services]).await?;
+    states::touch(tx, services).await?;
     Ok(rows)
 }
