@@ -179,3 +179,15 @@ mod with_a_timeout_of_its_own {
         assert_eq!((snapshot.timeout_total, snapshot.state), (1, State::Open), "it counted");
     }
 }
+
+#[test]
+fn after_an_operators_lost_probe_it_is_open_since_that_was_lost() {
+    let rig = Rig::with(|builder| builder.open_for(10 * HALF_OPEN_FOR));
+    rig.trip();
+    rig.clock.advance(HALF_OPEN_FOR);
+    forget(rig.breaker.enter_probe().unwrap());
+    rig.clock.advance(HALF_OPEN_FOR + 3 * TICK);
+    let snapshot = rig.snapshot();
+    assert_eq!((snapshot.state, snapshot.in_state_for), (State::Open, 3 * TICK));
+    assert_eq!(snapshot.retry_after, Some(8 * HALF_OPEN_FOR - 3 * TICK));
+}

@@ -120,6 +120,7 @@ fn the_idle_go_when_somebody_says_so() {
     assert_eq!(breakers.evict_idle(), 2);
     assert_eq!(keys(&breakers), ["b"]);
     assert_eq!(breakers.evict_idle(), 0);
+    assert!(!breakers.is_empty());
     clock.advance(IDLE);
     assert_eq!(breakers.evict_idle(), 1);
     assert!(breakers.is_empty());
@@ -245,7 +246,9 @@ fn what_is_removed_is_another_for_the_next_to_ask() {
 #[test]
 fn each_breaker_is_named_by_its_key() {
     let long = "ä".repeat(MAX_NAME);
+    let fits = "x".repeat(MAX_NAME - "host ".len());
     for (key, name) in [
+        (fits.as_str(), format!("host {fits}").as_str()),
         ("db.example", "host db.example"),
         ("a\nb\u{0}c\u{85}d", "host a\u{fffd}b\u{fffd}c\u{fffd}d"),
         ("日本 🦀", "host 日本 🦀"),

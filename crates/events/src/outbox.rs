@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mainstay_base::Timestamp;
 use mainstay_store::{StoreError, Tx};
 
 use crate::error::EventError;
 use crate::event::Event;
-use crate::record::streams::{self, Numbered};
+use crate::record::streams;
 use crate::stream::Stream;
 
 /// The most events of one write.
@@ -69,31 +68,16 @@ impl Outbox {
         if self.is_empty() {
             return Ok(Vec::new());
         }
-        let at = tx.now().await?;
         let mut announced = Vec::with_capacity(self.count);
-        let mut rows = Vec::with_capacity(self.count);
         for (stream, events) in self.events {
-            let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
-            let taken = streams::take(tx, stream, count).await?;
-            for (event, seq) in events.into_iter().zip(taken.first_seq()..) {
-                rows.push(numbered(taken.number, seq, &event));
-                announced.push(Announced { stream, seq, event });
+            for portion in events.chunks(streams::INSERT_TOGETHER) {
+                let first = streams::append(tx, stream, portion).await?;
+                let numbered = portion.iter().cloned().zip(first..);
+                announced.extend(numbered.map(|(event, seq)| Announced { stream, seq, event }));
             }
         }
-        insert(tx, at, &rows).await?;
         Ok(announced)
     }
-}
-
-fn numbered(stream: i64, seq: i64, event: &Event) -> Numbered {
-    Numbered(stream, seq, event.kind().to_owned(), event.fields().len(), event.fields().to_owned())
-}
-
-async fn insert(tx: &mut Tx, at: Timestamp, rows: &[Numbered]) -> Result<(), StoreError> {
-    for portion in rows.chunks(streams::INSERT_TOGETHER) {
-        streams::insert(tx, at, portion).await?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -72,6 +72,12 @@ impl Snapshot {
         }
     }
 
+    /// What a statement adds to `clock_timestamp()` to have the time of [`Self::now`]: 0 but in tests.
+    #[must_use]
+    pub const fn clock_shift(&self) -> i64 {
+        self.shift
+    }
+
     /// Every row of the answer, up to [`crate::MAX_ROWS`].
     ///
     /// # Errors

@@ -1,13 +1,20 @@
 //! Counters and events as a write leaves them.
 
-use mainstay_base::Timestamp;
-use mainstay_store::{Sql, StoreError, Tx, values};
+use mainstay_store::{Dialect, Row, Sql, StoreError, Tx, Value, values};
 use serde::Serialize;
 
+use crate::event::Event;
 use crate::stream::Stream;
 
 /// Events that one statement inserts.
 pub(crate) const INSERT_TOGETHER: usize = 512;
+
+/// Two writers may both bring the first event of a stream: the second waits, and finds it.
+const CREATE: Sql = Sql::same(
+    "events.create",
+    "INSERT INTO event_streams (name, last_seq, floor_seq) VALUES ($1, 0, 0)
+     ON CONFLICT (name) DO NOTHING",
+);
 
 const TAKE: Sql = Sql::same(
     "events.take",
@@ -15,65 +22,88 @@ const TAKE: Sql = Sql::same(
      RETURNING number, last_seq",
 );
 
-/// Two writers may both bring the first event of a stream: the second waits, then counts on.
-const CREATE_AND_TAKE: Sql = Sql::same(
-    "events.create_and_take",
-    "INSERT INTO event_streams (name, last_seq, floor_seq) VALUES ($1, $2, 0)
-     ON CONFLICT (name) DO UPDATE SET last_seq = event_streams.last_seq + excluded.last_seq
-     RETURNING number, last_seq",
-);
-
-const INSERT: Sql = Sql::pair(
+const INSERT: Sql = Sql::same(
     "events.insert",
     "INSERT INTO events (stream, seq, at, kind, size, payload)
-     SELECT value->>0, value->>1, $2, value->>2, value->>3, value->>4 FROM json_each($1)",
-    "INSERT INTO events (stream, seq, at, kind, size, payload)
-     SELECT (one->>0)::bigint, (one->>1)::bigint, $2, one->>2, (one->>3)::bigint, one->>4
-     FROM json_array_elements($1::json) AS one",
+     SELECT $1, $2 + key, $3, value->>0, value->>1, value->>2 FROM json_each($4)",
 );
 
-/// An event with its number: stream, seq, kind, size of the fields, fields.
-#[derive(Debug, Serialize)]
-pub(crate) struct Numbered(
-    pub(crate) i64,
-    pub(crate) i64,
-    pub(crate) String,
-    pub(crate) usize,
-    pub(crate) String,
+/// Numbers and events in one statement: each way to PostgreSQL and back would be paid by every
+/// change, and by whoever waits for the counter.
+const TAKE_AND_INSERT: Sql = Sql::same(
+    "events.take_and_insert",
+    "WITH taken AS (
+       UPDATE event_streams SET last_seq = last_seq + $2 WHERE name = $1
+       RETURNING number, last_seq
+     ), inserted AS (
+       INSERT INTO events (stream, seq, at, kind, size, payload)
+       SELECT taken.number, taken.last_seq - $2 + place,
+              (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint + $3),
+              one->>0, (one->>1)::bigint, one->>2
+       FROM taken, json_array_elements($4::json) WITH ORDINALITY AS listed (one, place)
+     )
+     SELECT last_seq FROM taken",
 );
 
-/// Numbers taken for a write.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Taken {
-    /// The stream's key.
-    pub(crate) number: i64,
-    last_seq: i64,
-    count: i64,
-}
+/// An event as the statements read it: kind, size of the fields, fields.
+#[derive(Serialize)]
+struct Listed<'a>(&'a str, usize, &'a str);
 
-impl Taken {
-    pub(crate) const fn first_seq(&self) -> i64 {
-        self.last_seq.saturating_sub(self.count).saturating_add(1)
-    }
-}
-
-/// Takes the next `count` numbers of `stream` and holds its counter until the commit.
-pub(crate) async fn take(tx: &mut Tx, stream: Stream, count: i64) -> Result<Taken, StoreError> {
-    let name = stream.to_string();
-    let row = match tx.fetch_optional(&TAKE, values![&name, count]).await? {
-        Some(row) => row,
-        None => tx.fetch_one(&CREATE_AND_TAKE, values![&name, count]).await?,
-    };
-    Ok(Taken { number: row.get("number")?, last_seq: row.get("last_seq")?, count })
-}
-
-/// Inserts events that have their numbers.
-pub(crate) async fn insert(
+/// Gives `events` the next numbers of `stream`, inserts them, and holds the counter until the commit.
+/// Returns the number of the first.
+pub(crate) async fn append(
     tx: &mut Tx,
-    at: Timestamp,
-    rows: &[Numbered],
-) -> Result<(), StoreError> {
+    stream: Stream,
+    events: &[Event],
+) -> Result<i64, StoreError> {
+    let name = stream.to_string();
+    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
+    let last_seq = match tx.dialect() {
+        Dialect::Sqlite => take_then_insert(tx, &name, count, events).await?,
+        Dialect::Postgres => take_and_insert(tx, &name, count, events).await?,
+    };
+    Ok(first_of(last_seq, count))
+}
+
+async fn take_and_insert(
+    tx: &mut Tx,
+    name: &str,
+    count: i64,
+    events: &[Event],
+) -> Result<i64, StoreError> {
+    let (shift, rows) = (tx.clock_shift(), listed(events));
+    take(tx, name, &TAKE_AND_INSERT, values![name, count, shift, &rows]).await?.get("last_seq")
+}
+
+async fn take_then_insert(
+    tx: &mut Tx,
+    name: &str,
+    count: i64,
+    events: &[Event],
+) -> Result<i64, StoreError> {
+    let taken = take(tx, name, &TAKE, values![name, count]).await?;
+    let (number, last_seq): (i64, i64) = (taken.get("number")?, taken.get("last_seq")?);
+    let (at, rows) = (tx.now().await?, listed(events));
+    tx.execute(&INSERT, values![number, first_of(last_seq, count), at, &rows]).await?;
+    Ok(last_seq)
+}
+
+/// Runs `sql`, which takes numbers of the stream `name`; its first event creates the stream.
+async fn take(tx: &mut Tx, name: &str, sql: &Sql, values: &[Value<'_>]) -> Result<Row, StoreError> {
+    if let Some(row) = tx.fetch_optional(sql, values).await? {
+        return Ok(row);
+    }
+    tx.execute(&CREATE, values![name]).await?;
+    tx.fetch_one(sql, values).await
+}
+
+const fn first_of(last_seq: i64, count: i64) -> i64 {
+    last_seq.saturating_sub(count).saturating_add(1)
+}
+
+fn listed(events: &[Event]) -> String {
+    let rows: Vec<_> =
+        events.iter().map(|one| Listed(one.kind(), one.fields().len(), one.fields())).collect();
     // Numbers and texts always have a JSON form.
-    let rows = serde_json::to_string(rows).unwrap_or_default();
-    tx.execute(&INSERT, values![&rows, at]).await.map(drop)
+    serde_json::to_string(&rows).unwrap_or_default()
 }

@@ -24,6 +24,7 @@ const HELD_UP: Sql = Sql::same(
     "SELECT count(*) AS count FROM pg_stat_activity
      WHERE datname = current_database() AND wait_event_type = 'Lock'",
 );
+const FAILS: &str = "the followed streams fails";
 const A_SWEEP: Duration = Duration::from_millis(5);
 
 /// What was logged.
@@ -31,12 +32,12 @@ const A_SWEEP: Duration = Duration::from_millis(5);
 struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// The lines of `level`, of which at least `count` must come.
-    async fn lines(&self, level: &str, count: usize) -> Vec<String> {
+    /// The lines with `part`, of which at least `count` must come.
+    async fn lines(&self, part: &str, count: usize) -> Vec<String> {
         let coming = async {
             loop {
                 let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-                let lines = text.lines().filter(|line| line.contains(level)).map(str::to_owned);
+                let lines = text.lines().filter(|line| line.contains(part)).map(str::to_owned);
                 let lines: Vec<_> = lines.collect();
                 if lines.len() >= count {
                     return lines;
@@ -76,13 +77,14 @@ async fn what_fails_again_and_again_is_told_of_once_and_so_is_its_end() {
     for round in 1..=2 {
         instance.db.write(async |tx| tx.execute(&HIDE, &[]).await).await.unwrap();
         log.lines("the followed streams still fails", 3 * round).await;
-        assert_eq!(log.lines("WARN", 0).await.len(), round);
+        assert_eq!(log.lines(FAILS, 0).await.len(), round);
         instance.db.write(async |tx| tx.execute(&SHOW, &[]).await).await.unwrap();
         log.lines("the followed streams goes well again", round).await;
     }
-    let warned = log.lines("WARN", 2).await;
+    let warned = log.lines(FAILS, 2).await;
     let told = log.lines("the followed streams goes well again", 2).await;
     assert_eq!((warned.len(), told.len()), (2, 2), "{warned:?} {told:?}");
+    assert!(warned.iter().all(|line| line.contains("WARN")), "{warned:?}");
     assert!(told.iter().all(|line| line.contains("INFO")), "{told:?}");
     instance.stop().await;
 }
