@@ -286,3 +286,38 @@ fn an_old_result_that_decides_ends_the_watch_over_what_is_in_flight_now() {
     assert_eq!(breaker.snapshot().probe_failure_total, before);
     assert_eq!(breaker.state(), HalfOpen);
 }
+
+#[test]
+fn a_result_ends_the_watch_over_the_probes_of_its_own_call() {
+    let (breaker, clock, _heard) = half_open();
+    let other = breaker.enter().unwrap();
+    let (first, _second) = pair(&breaker.hedge());
+    assert_eq!(first.success(), Settled::Counted);
+    assert_eq!(other.success(), Settled::Counted);
+    clock.advance(10 * LIMIT);
+    let snapshot = breaker.snapshot();
+    assert_eq!((snapshot.probe_success_total, snapshot.probe_failure_total), (2, 0));
+}
+
+#[test]
+fn a_probe_that_is_given_up_says_nothing_while_another_of_its_call_is_in_flight() {
+    let (breaker, clock, _heard) = half_open();
+    let (first, second) = pair(&breaker.hedge());
+    clock.advance(LIMIT + TICK);
+    drop(first);
+    assert_eq!(breaker.snapshot().probe_failure_total, 1, "the call is slow, by the second");
+    drop(second);
+    assert_eq!(breaker.snapshot().probe_failure_total, 1);
+}
+
+#[test]
+fn a_probe_at_the_limit_is_not_slow() {
+    for (took, slow) in [(LIMIT, 0), (LIMIT + TICK, 1)] {
+        let (breaker, clock, _heard) = half_open();
+        let [asked, ended] = [(); 2].map(|()| breaker.enter().unwrap());
+        clock.advance(took);
+        assert_eq!(ended.success(), Settled::Counted);
+        assert_eq!(breaker.snapshot().probe_failure_total, 2 * slow, "one in flight, one ended");
+        drop(asked);
+    }
+}

@@ -293,3 +293,23 @@ fn a_clock_that_steps_back_neither_revives_nor_loses_results() {
     clock.step_back(5 * SECOND);
     assert_eq!(rolling(&breaker.snapshot()), (0, 0, 0.0));
 }
+
+#[test]
+fn detectors_that_say_open_together_open() {
+    let detectors = [
+        Detector::consecutive(4),
+        Detector::ring(8, 4, 0.5),
+        Detector::rolling(WINDOW, 4, 0.5),
+        Detector::ring(4, 4, 1.0),
+    ];
+    for count in 2..=detectors.len() {
+        let any = Detector::any_of(detectors.iter().take(count).cloned());
+        let (breaker, _clock) = build(|builder| builder.detector(any));
+        for _ in 0..3 {
+            fail(&breaker);
+            assert_eq!(breaker.state(), Closed);
+        }
+        fail(&breaker);
+        assert_eq!(breaker.state(), Open, "{count} of them at once");
+    }
+}

@@ -1,7 +1,8 @@
 //! The fault matrix: real runner processes with short leases are killed and frozen at random points.
 //! After each round every job has taken effect exactly once and none is stuck.
 //!
-//! `MAINSTAY_FAULT_ROUNDS` says how many rounds there are; a few when it is not set.
+//! `MAINSTAY_FAULT_ROUNDS` says how many rounds there are; a few when it is not set. With
+//! `MAINSTAY_TEST_POSTGRES_RESTART`, a command, the test's own PostgreSQL is restarted in every third.
 #![cfg(test)]
 #![cfg(unix)]
 #![expect(
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 const ROUNDS: &str = "MAINSTAY_FAULT_ROUNDS";
 const DEFAULT_ROUNDS: u32 = 5;
+const RESTART: &str = "MAINSTAY_TEST_POSTGRES_RESTART";
 const JOBS_PER_ROUND: usize = 60;
 /// Longer than a lease, which is a second.
 const FROZEN: Duration = Duration::from_millis(1_700);
@@ -115,9 +117,9 @@ impl Watch {
     async fn until_done(&self) {
         let waiting = async {
             loop {
-                let left: i64 =
-                    self.db.fetch_one(&UNFINISHED, &[]).await.unwrap().get("n").unwrap();
-                if left == 0 {
+                // PostgreSQL may be on its way back.
+                let row = self.db.fetch_one(&UNFINISHED, &[]).await.ok();
+                if row.is_some_and(|row| row.get::<i64>("n").unwrap() == 0) {
                     return;
                 }
                 tokio::time::sleep(Duration::from_millis(50)).await;
@@ -151,6 +153,14 @@ fn rounds() -> u32 {
     std::env::var(ROUNDS).ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_ROUNDS)
 }
 
+/// Restarts PostgreSQL, where a command for it is given.
+fn restart_postgres() {
+    if let Ok(command) = std::env::var(RESTART) {
+        let restarted = Command::new("sh").args(["-c", &command]).status();
+        assert!(restarted.expect("there is a shell").success(), "{command}");
+    }
+}
+
 /// Between 0 and `most`.
 fn chance(most: Duration) -> Duration {
     let mut byte = [0_u8; 2];
@@ -182,6 +192,9 @@ async fn two_runners_on_postgres_killed_and_frozen() {
         first.kill();
         first = Runner::start(&database, "first");
         tokio::time::sleep(FROZEN).await;
+        if round % 3 == 1 {
+            tokio::task::block_in_place(restart_postgres);
+        }
         // It wakes up with leases that others have by now.
         second.signal("CONT");
         watch.until_done().await;
