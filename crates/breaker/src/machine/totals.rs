@@ -68,4 +68,13 @@ mod tests {
         tally.add(Duration::MAX);
         assert_eq!(tally.sum_micros, u64::MAX);
     }
+
+    #[test]
+    fn whichever_is_full_the_mean_stays() {
+        for (sum_micros, measured) in [(4_000, u32::MAX), (u64::MAX - 1, 10)] {
+            let mut tally = LatencyTally { sum_micros, measured, max_micros: 1 };
+            tally.add(Duration::from_micros(2));
+            assert_eq!((tally.sum_micros, tally.measured), (sum_micros / 2 + 2, measured / 2 + 1));
+        }
+    }
 }

@@ -252,3 +252,25 @@ fn hash_at<K: Hash>(slots: &[Slot<K>], place: u32, hasher: &RandomState) -> u64 
 fn seconds(moment: Moment) -> u32 {
     u32::try_from(moment.as_nanos().div_ceil(1_000_000_000)).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Breaker;
+
+    #[test]
+    fn the_table_knows_as_many_places_as_there_are() {
+        let (settings, _) = Breaker::builder("hosts").checked().unwrap();
+        let core = Arc::new(Core::new(Arc::new(settings), None));
+        let hasher = RandomState::new();
+        let mut shelf = Shelf::new();
+        for key in 0..100_u32 {
+            let hash = hasher.hash_one(key);
+            shelf.put(hash, key, Arc::clone(&core), Moment::default(), &hasher);
+            if key % 3 > 0 {
+                shelf.let_oldest_go(1, |_| true, &hasher);
+            }
+            assert_eq!(shelf.places.len(), shelf.slots.len());
+        }
+    }
+}
