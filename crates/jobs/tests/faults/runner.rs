@@ -14,7 +14,7 @@ use mainstay_events::{Events, EventsOptions};
 use mainstay_jobs::{
     Claimed, Context, Handler, JobError, Jobs, JobsError, JobsOptions, Kind, Runner, RunnerOptions,
 };
-use mainstay_store::{Db, Sql, StoreOptions, Target, values};
+use mainstay_store::{Db, Sql, StoreError, StoreOptions, Target, values};
 use tokio_util::sync::CancellationToken;
 
 struct Effect {
@@ -60,11 +60,21 @@ async fn main() {
         Some(path) => Target::Sqlite { path: path.into() },
         None => Target::Postgres { url: Secret::new(address) },
     };
-    let db = Db::open(StoreOptions::new(target, clock.clone())).await.expect("a database");
     let (rng, stop) = (Arc::new(SystemRng), CancellationToken::new());
-    let options = EventsOptions::default();
-    let started = Events::start(db, options, clock.clone(), rng.clone(), stop.clone());
-    let (events, _tasks) = started.await.expect("the streams");
+    let start = async || {
+        let db = Db::open(StoreOptions::new(target.clone(), clock.clone())).await?;
+        let options = EventsOptions::default();
+        Events::start(db, options, clock.clone(), rng.clone(), stop.clone()).await
+    };
+    let (events, _tasks) = loop {
+        match start().await {
+            // PostgreSQL may be on its way back.
+            Err(StoreError::Unreachable { .. }) => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            started => break started.expect("the streams"),
+        }
+    };
     let ids = IdSource::new(clock.clone(), rng.clone());
     let jobs = Jobs::new(events, clock, ids, rng, JobsOptions::default());
     let options = RunnerOptions {
