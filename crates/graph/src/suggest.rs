@@ -12,7 +12,7 @@ use std::sync::Arc;
 use mainstay_base::Id;
 
 use self::names::Names;
-use crate::change::Key;
+use crate::change::{Key, Service};
 use crate::graph::Graph;
 
 /// The most suggestions there are, the best first.
@@ -66,21 +66,46 @@ pub enum Reason {
 /// Pairs of an external thing and the number of a service that somebody dismissed.
 pub type Dismissed = BTreeSet<(Arc<str>, i64)>;
 
+/// What is known of external things and of services, as far as it may tell which is which.
+#[derive(Debug, Clone, Default)]
+pub struct Clues {
+    things: BTreeMap<Arc<str>, Thing>,
+    services: BTreeMap<i64, Candidate>,
+}
+
+#[derive(Debug, Clone)]
+struct Thing {
+    name: Arc<str>,
+    reporters: BTreeSet<i64>,
+    hosts: BTreeSet<Arc<str>>,
+}
+
+#[derive(Debug, Clone)]
+struct Candidate {
+    id: Id,
+    name: Arc<str>,
+    host: Option<Arc<str>>,
+}
+
+/// Scores with their reasons, by service.
+type Scored = BTreeMap<i64, (u32, Vec<Reason>)>;
+
 /// What may be what, the likeliest first, without what was dismissed and without services that report
 /// the thing themselves.
 #[must_use]
-pub fn find(graph: &Graph, dismissed: &Dismissed) -> Vec<Suggestion> {
-    let clues = clues(graph);
-    let names = Names::new(graph);
-    let by_host = by_host(graph);
+pub fn find(clues: &Clues, dismissed: &Dismissed) -> Vec<Suggestion> {
+    let names = Names::new(clues.services.iter().map(|(&number, one)| (number, &*one.name)));
+    let by_host = by_host(clues);
     let mut all: Vec<Suggestion> = clues
+        .things
         .iter()
-        .flat_map(|(key, clues)| {
-            let mut scored = scored(key, clues, &names, &by_host);
+        .flat_map(|(key, thing)| {
+            let mut scored = scored(key, thing, &names, &by_host);
             scored.retain(|service, _| {
-                !clues.reporters.contains(service) && !dismissed.contains(&(Arc::clone(key), *service))
+                let pair = (Arc::clone(key), *service);
+                !thing.reporters.contains(service) && !dismissed.contains(&pair)
             });
-            best(graph, key, scored)
+            best(clues, key, thing, scored)
         })
         .collect();
     all.sort_by(|one, other| order(one).cmp(&order(other)));
@@ -88,34 +113,36 @@ pub fn find(graph: &Graph, dismissed: &Dismissed) -> Vec<Suggestion> {
     all
 }
 
-/// What is known of an external thing.
-#[derive(Debug, Default)]
-struct Clues {
-    reporters: BTreeSet<i64>,
-    hosts: BTreeSet<Arc<str>>,
-}
-
-/// A score with its reasons.
-type Scored = BTreeMap<i64, (u32, Vec<Reason>)>;
-
-fn clues(graph: &Graph) -> BTreeMap<Arc<str>, Clues> {
-    let mut all: BTreeMap<Arc<str>, Clues> = BTreeMap::new();
-    for (&service, reporter) in graph.reporters() {
-        for held in reporter.dependencies.values() {
-            let Some(Key::External(key)) = &held.target else { continue };
-            let clues = all.entry(Arc::clone(key)).or_default();
-            clues.reporters.insert(service);
-            clues.hosts.extend(held.dependency.hosts.iter().map(Arc::clone));
+impl Clues {
+    /// Gathers what is known.
+    #[must_use]
+    pub fn of(graph: &Graph) -> Self {
+        let mut clues = Self::default();
+        for (key, external) in graph.externals() {
+            let name = Arc::clone(external.name().unwrap_or(key));
+            let thing = Thing { name, reporters: BTreeSet::new(), hosts: BTreeSet::new() };
+            clues.things.insert(Arc::clone(key), thing);
         }
+        for (&number, reporter) in graph.reporters() {
+            let Service { id, name, host, .. } = &reporter.service;
+            let candidate = Candidate { id: *id, name: Arc::clone(name), host: host.clone() };
+            clues.services.insert(number, candidate);
+            for held in reporter.dependencies.values() {
+                let Some(Key::External(key)) = &held.target else { continue };
+                let Some(thing) = clues.things.get_mut(key) else { continue };
+                thing.reporters.insert(number);
+                thing.hosts.extend(held.dependency.hosts.iter().map(Arc::clone));
+            }
+        }
+        clues
     }
-    all
 }
 
 /// The services of each host that tells something.
-fn by_host(graph: &Graph) -> HashMap<Arc<str>, Vec<i64>> {
+fn by_host(clues: &Clues) -> HashMap<Arc<str>, Vec<i64>> {
     let mut all: HashMap<Arc<str>, Vec<i64>> = HashMap::new();
-    for (&number, reporter) in graph.reporters() {
-        let host = reporter.service.host.iter().filter(|host| hosts::tells_something(host));
+    for (&number, candidate) in &clues.services {
+        let host = candidate.host.iter().filter(|host| hosts::tells_something(host));
         host.for_each(|host| all.entry(Arc::clone(host)).or_default().push(number));
     }
     all.retain(|_, services| services.len() <= MOST_ON_HOST);
@@ -124,7 +151,7 @@ fn by_host(graph: &Graph) -> HashMap<Arc<str>, Vec<i64>> {
 
 fn scored(
     key: &Arc<str>,
-    clues: &Clues,
+    thing: &Thing,
     names: &Names,
     by_host: &HashMap<Arc<str>, Vec<i64>>,
 ) -> Scored {
@@ -133,35 +160,32 @@ fn scored(
         .into_iter()
         .map(|(service, score, reason)| (service, (score, vec![reason])))
         .collect();
-    for host in &clues.hosts {
+    for host in &thing.hosts {
         for &service in by_host.get(host).into_iter().flatten() {
-            let reason = Reason::SameHost(Arc::clone(host));
             let (score, reasons) = scored.entry(service).or_default();
-            let has_host = reasons.iter().any(|reason| matches!(reason, Reason::SameHost(_)));
-            if has_host {
+            if reasons.iter().any(|reason| matches!(reason, Reason::SameHost(_))) {
                 continue;
             }
             let at = usize::from(*score > HOST_SCORE);
             let more = if reasons.is_empty() { 0 } else { BOTH_SCORE };
             *score = (*score).max(HOST_SCORE).saturating_add(more).min(HIGHEST_SCORE);
-            reasons.insert(at, reason);
+            reasons.insert(at, Reason::SameHost(Arc::clone(host)));
         }
     }
     scored
 }
 
-fn best(graph: &Graph, key: &Arc<str>, scored: Scored) -> Vec<Suggestion> {
-    let name = graph.externals().get(key).and_then(|external| external.name()).unwrap_or(key);
+fn best(clues: &Clues, key: &Arc<str>, thing: &Thing, scored: Scored) -> Vec<Suggestion> {
     let mut all: Vec<Suggestion> = scored
         .into_iter()
         .filter_map(|(number, (score, reasons))| {
-            let service = graph.service(number)?;
+            let candidate = clues.services.get(&number)?;
             Some(Suggestion {
                 key: Arc::clone(key),
-                name: Arc::clone(name),
+                name: Arc::clone(&thing.name),
                 service: number,
-                service_id: service.id,
-                service_name: Arc::clone(&service.name),
+                service_id: candidate.id,
+                service_name: Arc::clone(&candidate.name),
                 score,
                 reasons,
             })

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::Reason;
 use super::words::Words;
-use crate::graph::Graph;
 
 /// The score of names that are the same but for words that say nothing.
 const SAME_SCORE: u32 = 90;
@@ -35,15 +34,16 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(graph: &Graph) -> Self {
+    /// The names of services by number.
+    pub(super) fn new<'a>(services: impl Iterator<Item = (i64, &'a str)>) -> Self {
         let mut names = Self {
             words: HashMap::new(),
             by_word: HashMap::new(),
             by_phrase: HashMap::new(),
             by_joined: HashMap::new(),
         };
-        for (&number, reporter) in graph.reporters() {
-            let words = Words::of(&reporter.service.name);
+        for (number, name) in services {
+            let words = Words::of(name);
             if words.joined.is_empty() {
                 continue;
             }

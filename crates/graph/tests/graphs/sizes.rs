@@ -1,8 +1,9 @@
 //! Graphs as large and as lopsided as they come.
 
 use mainstay_graph::Status::{Down, Healthy};
+use mainstay_graph::suggest::{self, Clues, Dismissed};
 use mainstay_graph::{
-    Change, Graph, Places, Snapshot, causes, components, layout, radius, suggest,
+    Change, Graph, Places, Snapshot, causes, components, layout, radius,
 };
 
 use crate::house::{arrows, dependency, service};
@@ -75,5 +76,5 @@ fn thousands_of_things_and_of_services_with_words_in_common() {
         let thing = format!("orders of team {}", (number + 1) % 5_000);
         graph.apply(Change::Dependency { service: number, dependency: dependency(number, &thing, Healthy) });
     }
-    assert_eq!(suggest::find(&graph, &suggest::Dismissed::new()).len(), suggest::MOST_SUGGESTIONS);
+    assert_eq!(suggest::find(&Clues::of(&graph), &Dismissed::new()).len(), suggest::MOST_SUGGESTIONS);
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use mainstay_graph::Status::Healthy;
-use mainstay_graph::suggest::{self, Dismissed, MOST_SUGGESTIONS};
+use mainstay_graph::suggest::{self, Clues, Dismissed, MOST_SUGGESTIONS};
 use mainstay_graph::{Change, Dependency, Graph, Reason, Service, Suggestion};
 
 use crate::house::{dependency, graph, service};
 
 fn told(graph: &Graph) -> Vec<(String, String, u32)> {
-    let found = suggest::find(graph, &Dismissed::new());
+    let found = suggest::find(&Clues::of(graph), &Dismissed::new());
     found.iter().map(|one| (one.key.to_string(), one.service_name.to_string(), one.score)).collect()
 }
 
@@ -48,13 +48,13 @@ fn a_host_that_is_named_is_a_reason_and_with_the_name_a_better_one() {
     let mut graph = graph(&[("Asker", Healthy, &[])]);
     with_host(&mut graph, 2, "Ledger", "ledger.example.org");
     that_names(&mut graph, "money", "ledger.example.org");
-    let found = suggest::find(&graph, &Dismissed::new());
+    let found = suggest::find(&Clues::of(&graph), &Dismissed::new());
     let reason = Reason::SameHost("ledger.example.org".into());
     assert!(
         matches!(found.as_slice(), [Suggestion { score: 85, reasons, .. }] if *reasons == [reason.clone()])
     );
     that_names(&mut graph, "ledger-svc", "ledger.example.org");
-    let found = suggest::find(&graph, &Dismissed::new());
+    let found = suggest::find(&Clues::of(&graph), &Dismissed::new());
     let [one] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((one.score, one.reasons.as_slice()), (99, &[Reason::SameName, reason][..]));
 }
@@ -80,7 +80,7 @@ fn what_was_dismissed_and_who_reports_it_itself_is_not_suggested() {
     ]);
     assert_eq!(told(&graph), [("ledger api".to_owned(), "Ledger".to_owned(), 90)]);
     let dismissed = Dismissed::from([("ledger api".into(), 2)]);
-    assert!(suggest::find(&graph, &dismissed).is_empty());
+    assert!(suggest::find(&Clues::of(&graph), &dismissed).is_empty());
 }
 
 #[test]
