@@ -1,5 +1,6 @@
 //! The graph at one moment: dense, immutable, in an order that does not depend on how it came about.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,8 +76,9 @@ impl Snapshot {
             version: graph.version(),
             topology: graph.topology(),
         };
+        let index = Index::of(graph);
         for (from, reporter) in graph.reporters().values().enumerate() {
-            snapshot.add_edges(from, reporter);
+            snapshot.add_edges(from, reporter, &index);
         }
         let len = snapshot.nodes.len();
         let edges = snapshot.edges.iter();
@@ -156,10 +158,10 @@ impl Snapshot {
         &self.outgoing
     }
 
-    fn add_edges(&mut self, from: usize, reporter: &Reporter) {
+    fn add_edges(&mut self, from: usize, reporter: &Reporter, index: &Index<'_>) {
         let stale_since = reporter.service.stale_since;
         for (target, reports) in &reporter.edges {
-            let Some(to) = self.place(target) else { continue };
+            let Some(to) = index.place(target) else { continue };
             let Some(status) = reports.said(stale_since.is_some()) else { continue };
             let first = self.ids.len();
             let mut since = Since::of(status);
@@ -198,6 +200,27 @@ impl Snapshot {
             if matches!(node.key, Key::External(_)) {
                 node.since = date.found;
             }
+        }
+    }
+}
+
+/// The places of nodes while edges are added: a search for each would take longer than all the rest.
+struct Index<'a> {
+    services: HashMap<i64, usize>,
+    externals: HashMap<&'a str, usize>,
+}
+
+impl<'a> Index<'a> {
+    fn of(graph: &'a Graph) -> Self {
+        let services: HashMap<i64, usize> = graph.reporters().keys().copied().zip(0..).collect();
+        let externals = graph.externals().keys().map(|key| &**key).zip(services.len()..).collect();
+        Self { services, externals }
+    }
+
+    fn place(&self, key: &Key) -> Option<usize> {
+        match key {
+            Key::Service(number) => self.services.get(number).copied(),
+            Key::External(key) => self.externals.get(&**key).copied(),
         }
     }
 }

@@ -61,11 +61,9 @@ fn a_cause_that_is_contradicted_says_so() {
 
 #[test]
 fn the_cause_that_hurts_most_comes_first_and_few_are_named() {
-    let statuses = [Down; 10];
-    let mut leans: Vec<_> = (1..10).map(|to| (0, to)).collect();
-    leans.retain(|&(_, to)| to != 0);
-    let mut statuses = statuses.to_vec();
+    let mut statuses = vec![Down; 10];
     statuses.push(Healthy);
+    let mut leans: Vec<_> = (1..10).map(|to| (0, to)).collect();
     leans.push((10, 7));
     let snapshot = arrows(&statuses, &leans).snapshot();
     let found = causes::find(&snapshot);

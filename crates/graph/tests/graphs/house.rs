@@ -40,8 +40,11 @@ pub(crate) fn external(key: &str) -> Key {
     Key::External(key.into())
 }
 
+/// A service by name, with what it leans on.
+type Told<'a> = (&'a str, Status, &'a [(&'a str, Status)]);
+
 /// A graph of services by name, with what each leans on.
-pub(crate) fn graph(services: &[(&str, Status, &[(&str, Status)])]) -> Graph {
+pub(crate) fn graph(services: &[Told<'_>]) -> Graph {
     let mut graph = Graph::default();
     for (number, (name, status, _)) in (1..).zip(services) {
         graph.apply(Change::Service(service(number, name, *status)));

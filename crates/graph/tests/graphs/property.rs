@@ -222,7 +222,8 @@ proptest! {
             let leaning = |one: &usize| !root.members.contains(one) && whole[*one][root.members[0]];
             prop_assert_eq!(root.hurts, (0..len).filter(leaning).count());
         }
-        for one in 0..len {
+        let everybody: Vec<usize> = (0..len).collect();
+        for &one in &everybody {
             let because: Vec<usize> = (0..found.roots.len())
                 .filter(|&root| {
                     let member = found.roots[root].members[0];
@@ -244,7 +245,8 @@ proptest! {
         let snapshot = arrows(&statuses, &leans).snapshot();
         let len = snapshot.nodes().len();
         let reach = reaches(&snapshot, |_| true);
-        for place in 0..len {
+        let everybody: Vec<usize> = (0..len).collect();
+        for &place in &everybody {
             let hurt = radius::of(&snapshot, place);
             let found: BTreeSet<usize> = hurt.iter().map(|one| one.place).collect();
             let expected: BTreeSet<usize> =

@@ -88,7 +88,10 @@ pub(super) async fn graph(
 ) -> Result<Response, Error> {
     let graphs = &state.monitor.graphs;
     match (query.service, query.depth) {
-        (None, None) => tagged(&headers, &*graphs.whole().await?),
+        (None, None) => {
+            let answer = graphs.whole().await?;
+            tagged(&headers, &answer)
+        },
         (None, Some(_)) => {
             let detail = "`depth` says how far around a service; give `service` too, or neither.";
             Err(Error::new(Code::InvalidQuery, detail))

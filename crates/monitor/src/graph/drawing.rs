@@ -1,7 +1,6 @@
 //! Where nodes are drawn, as every instance has it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use mainstay_graph::{Key, Place, Places};
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ struct Stored {
     /// By number.
     services: BTreeMap<i64, (i32, i32)>,
     /// By key.
-    things: BTreeMap<Arc<str>, (i32, i32)>,
+    things: BTreeMap<String, (i32, i32)>,
 }
 
 /// The places as a text.
@@ -23,7 +22,7 @@ pub fn encode(places: &Places) -> String {
         let place = (place.x, place.y);
         match key {
             Key::Service(number) => drop(stored.services.insert(*number, place)),
-            Key::External(key) => drop(stored.things.insert(Arc::clone(key), place)),
+            Key::External(key) => drop(stored.things.insert(key.to_string(), place)),
         }
     }
     // Maps of numbers and texts: there is nothing in them that JSON can't hold.
@@ -35,7 +34,7 @@ pub fn encode(places: &Places) -> String {
 pub fn decode(text: &str) -> Places {
     let stored: Stored = serde_json::from_str(text).unwrap_or_default();
     let services = stored.services.into_iter().map(|(number, at)| (Key::Service(number), at));
-    let things = stored.things.into_iter().map(|(key, at)| (Key::External(key), at));
+    let things = stored.things.into_iter().map(|(key, at)| (Key::External(key.into()), at));
     services.chain(things).map(|(key, (x, y))| (key, Place { x, y })).collect()
 }
 

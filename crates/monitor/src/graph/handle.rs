@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use mainstay_base::{Clock, Id};
 use mainstay_events::Events;
+use mainstay_graph::components::{self, Components};
 use mainstay_graph::suggest::{self, Clues, Dismissed};
-use mainstay_graph::{Graph, Places, Suggestion, layout};
+use mainstay_graph::{Graph, Places, Snapshot, Suggestion, layout};
 use mainstay_store::StoreError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -254,19 +255,31 @@ impl Shared {
     fn paint(&self) -> (Version, Arc<Picture>) {
         let began = self.clock.moment();
         let snapshot = self.graph().snapshot();
-        let components = mainstay_graph::components::find(&snapshot);
-        let mut drawing = self.drawing();
-        if drawing.topology != Some(snapshot.topology()) {
-            let places = layout::place_in(&snapshot, &components, &drawing.places);
-            drawing.places = Arc::new(places);
-            drawing.topology = Some(snapshot.topology());
-        }
-        let version = (snapshot.version(), drawing.adopted);
-        let places = Arc::clone(&drawing.places);
-        drop(drawing);
+        let components = components::find(&snapshot);
+        let (places, adopted) = self.draw(&snapshot, &components);
+        let version = (snapshot.version(), adopted);
         let picture = Arc::new(Picture::with(snapshot, components, places));
         measure::pictured(self.clock.moment().since(began));
         (version, picture)
+    }
+
+    /// The places of these nodes, and of which drawing from elsewhere they are.
+    fn draw(&self, snapshot: &Snapshot, components: &Components) -> (Arc<Places>, u64) {
+        let topology = Some(snapshot.topology());
+        let (previous, known, adopted) = {
+            let drawing = self.drawing();
+            (Arc::clone(&drawing.places), drawing.topology, drawing.adopted)
+        };
+        if known == topology {
+            return (previous, adopted);
+        }
+        let places = Arc::new(layout::place_in(snapshot, components, &previous));
+        let mut drawing = self.drawing();
+        if drawing.adopted == adopted {
+            drawing.places = Arc::clone(&places);
+            drawing.topology = topology;
+        }
+        (places, adopted)
     }
 }
 

@@ -2,6 +2,7 @@
 //! how things are. A look at everything repairs what no event told of.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,7 +56,7 @@ impl Keeper {
 
     pub(super) async fn run(mut self) {
         while !self.stop.is_cancelled() {
-            let Err(ended) = self.follow().await else { break };
+            let Err(ended) = self.follow().await;
             match ended {
                 Ended::Stopped | Ended::Events(EventsError::Closed) => break,
                 Ended::Events(EventsError::EpochChanged | EventsError::BelowFloor) => {
@@ -67,7 +68,7 @@ impl Keeper {
     }
 
     /// Reads all, then whatever events name, for as long as all goes well.
-    async fn follow(&mut self) -> Result<(), Ended> {
+    async fn follow(&mut self) -> Result<Infallible, Ended> {
         // First followed, then read: what is written in between rings here.
         let (_, mut feed) = self.shared.events.open(&ask()).await?;
         self.look_at_drawing().await?;
@@ -153,9 +154,10 @@ impl Keeper {
             if some.is_empty() {
                 break;
             }
-            let mut graph = self.shared.graph();
-            some.into_iter().for_each(|one| self.apply(&mut graph, one));
-            drop(graph);
+            {
+                let mut graph = self.shared.graph();
+                some.into_iter().for_each(|one| self.apply(&mut graph, one));
+            }
             // Whoever waits for this thread goes first.
             tokio::task::yield_now().await;
         }
