@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use mainstay_base::{Clock, Id, IdSource, SystemRng};
+use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng};
 use mainstay_breaker::{Saved, State};
 use mainstay_events::{Events, EventsOptions};
 use mainstay_graph::Key;
@@ -71,7 +71,14 @@ impl House {
         let aliases = Aliases::new(events.clone(), ids);
         let graphs = graphs(&events, &shared, &tasks, &stop);
         let polls = AtomicI64::new(0);
+        set_clock(&db, &clock);
         Self { clock, db, events, services, aliases, graphs, tasks, stop, recorder, polls }
+    }
+
+    /// Moves every clock.
+    pub(crate) fn advance(&self, duration: Duration) {
+        self.clock.advance(duration);
+        set_clock(&self.db, &self.clock);
     }
 
     /// The graph of another instance on the same database.
@@ -151,6 +158,11 @@ impl Drop for House {
     fn drop(&mut self) {
         self.stop.cancel();
     }
+}
+
+/// On PostgreSQL the database's clock is what it tells of itself.
+fn set_clock(db: &Db, clock: &FakeClock) {
+    db.shift_clock(clock.now().as_millis() - SystemClock::new().now().as_millis());
 }
 
 /// Waits until a graph is as told: one line for each node, `name status`, and for each edge,

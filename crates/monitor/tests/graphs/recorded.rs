@@ -28,7 +28,7 @@ each_database! {
         house.answers(&shop, &json!([up("db"), up("cache")])).await;
         house.until(&["(cache) healthy", "(db) healthy", "(mail) unknown", "Shop healthy", "Shop → (cache) healthy", "Shop → (db) healthy", "Shop → (mail) unknown missing"]).await;
         // It leaves when nobody has reported it for a day.
-        house.clock.advance(Duration::from_hours(25));
+        house.advance(Duration::from_hours(25));
         house.until(&["(cache) healthy", "(db) healthy", "Shop healthy", "Shop → (cache) healthy", "Shop → (db) healthy"]).await;
     }
 
