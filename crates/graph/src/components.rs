@@ -166,7 +166,9 @@ mod tests {
         assert_eq!(found.len(), 4);
         assert_eq!(found.of(1), found.of(2));
         assert_eq!(cycles(&found), [&[1, 2]]);
-        assert!(found.of(3) < found.of(1) && found.of(1) < found.of(0) && found.of(0) < found.of(4));
+        assert!(
+            found.of(3) < found.of(1) && found.of(1) < found.of(0) && found.of(0) < found.of(4)
+        );
     }
 
     #[test]

@@ -240,7 +240,8 @@ impl Since {
 
     fn add(&mut self, since: Timestamp) {
         let found = self.found.unwrap_or(since);
-        let by_status = if self.status.is_unhealthy() { found.min(since) } else { found.max(since) };
+        let by_status =
+            if self.status.is_unhealthy() { found.min(since) } else { found.max(since) };
         self.found = Some(by_status);
     }
 }

@@ -73,9 +73,9 @@ pub(crate) fn start(
         rng,
     };
     let engine = engine.get_or_init(|| Engine::start(parts, tasks, stop.clone())).clone();
-    let options = GraphsOptions { missing_for: config.history.missing(), ..GraphsOptions::default() };
-    let graphs =
-        Graphs::start(events.clone(), Arc::clone(&clock), options, tasks, stop.clone());
+    let options =
+        GraphsOptions { missing_for: config.history.missing(), ..GraphsOptions::default() };
+    let graphs = Graphs::start(events.clone(), Arc::clone(&clock), options, tasks, stop.clone());
     let surface = mainstay_http::Monitor {
         services,
         aliases: Aliases::new(events, ids),

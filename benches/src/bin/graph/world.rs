@@ -21,7 +21,9 @@ impl World {
         let services = (1..=SERVICES).map(|number| Change::Service(service(number)));
         let reports = (1..=SERVICES).map(|service| Change::Dependencies {
             service,
-            dependencies: (0..EACH).map(|slot| dependency(service, slot, Status::Healthy)).collect(),
+            dependencies: (0..EACH)
+                .map(|slot| dependency(service, slot, Status::Healthy))
+                .collect(),
         });
         Self { changes: services.chain(reports).collect() }
     }

@@ -19,8 +19,8 @@ pub(super) fn draw(
     let mut places: Vec<Option<Place>> = Vec::with_capacity(layers.len());
     for (stood, &layer) in stood.iter().zip(&layers) {
         // Two that stand on one place can't both stay: the first does.
-        let stays = stood
-            .filter(|place| place.y == layer && rows.entry(layer).or_default().take(place.x));
+        let stays =
+            stood.filter(|place| place.y == layer && rows.entry(layer).or_default().take(place.x));
         places.push(stays);
     }
     let mut middles: Vec<Option<i32>> =

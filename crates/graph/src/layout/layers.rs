@@ -37,11 +37,7 @@ struct Layers<'a> {
 }
 
 impl<'a> Layers<'a> {
-    fn new(
-        snapshot: &'a Snapshot,
-        components: &'a Components,
-        stood: &'a [Option<Place>],
-    ) -> Self {
+    fn new(snapshot: &'a Snapshot, components: &'a Components, stood: &'a [Option<Place>]) -> Self {
         Self { snapshot, components, stood, found: vec![FIRST; snapshot.nodes().len()] }
     }
 

@@ -4,8 +4,25 @@ use std::collections::BTreeSet;
 
 /// Words that say nothing of what a thing is.
 const EMPTY: [&str; 19] = [
-    "api", "app", "backend", "client", "endpoint", "grpc", "health", "http", "https", "internal",
-    "live", "prod", "production", "rest", "server", "service", "svc", "the", "v1",
+    "api",
+    "app",
+    "backend",
+    "client",
+    "endpoint",
+    "grpc",
+    "health",
+    "http",
+    "https",
+    "internal",
+    "live",
+    "prod",
+    "production",
+    "rest",
+    "server",
+    "service",
+    "svc",
+    "the",
+    "v1",
 ];
 
 /// The most words of a name that are looked at.

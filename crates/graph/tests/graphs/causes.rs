@@ -50,8 +50,7 @@ fn what_is_unknown_is_no_cause() {
 
 #[test]
 fn a_cause_that_is_contradicted_says_so() {
-    let snapshot =
-        graph(&[("A", Degraded, &[("B", Down)]), ("B", Healthy, &[])]).snapshot();
+    let snapshot = graph(&[("A", Degraded, &[("B", Down)]), ("B", Healthy, &[])]).snapshot();
     let found = causes::find(&snapshot);
     assert_eq!(roots(&snapshot), [["A"]]);
     assert!(found.roots[0].contradicted, "B says that it is fine");

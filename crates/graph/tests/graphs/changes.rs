@@ -176,7 +176,8 @@ fn a_thing_is_called_as_most_call_it() {
 
 #[test]
 fn names_that_were_swapped_mean_each_other() {
-    let mut graph = graph(&[("A", Healthy, &[]), ("B", Healthy, &[]), ("C", Healthy, &[("a", Down)])]);
+    let mut graph =
+        graph(&[("A", Healthy, &[]), ("B", Healthy, &[]), ("C", Healthy, &[("a", Down)])]);
     for (number, name) in [(1, "B"), (2, "A")] {
         graph.apply(Change::Service(Service { name: name.into(), ..service(number, "", Healthy) }));
     }

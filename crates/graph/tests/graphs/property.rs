@@ -116,7 +116,10 @@ fn edges_by_rule(model: &Model) -> BTreeMap<(i64, Key), (Status, usize)> {
     for (&number, (service, dependencies)) in model {
         for one in dependencies.values() {
             let by_name = |key: &str| {
-                model.iter().find(|(_, (other, _))| &*compared(&other.name) == key).map(|(no, _)| *no)
+                model
+                    .iter()
+                    .find(|(_, (other, _))| &*compared(&other.name) == key)
+                    .map(|(no, _)| *no)
             };
             let key = compared(&one.name);
             let linked = one.linked.filter(|linked| model.contains_key(linked));

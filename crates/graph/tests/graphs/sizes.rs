@@ -2,9 +2,7 @@
 
 use mainstay_graph::Status::{Down, Healthy};
 use mainstay_graph::suggest::{self, Clues, Dismissed};
-use mainstay_graph::{
-    Change, Graph, Places, Snapshot, causes, components, layout, radius,
-};
+use mainstay_graph::{Change, Graph, Places, Snapshot, causes, components, layout, radius};
 
 use crate::house::{arrows, dependency, service};
 
@@ -21,7 +19,10 @@ fn five_thousand_in_one_circle() {
     let snapshot = arrows(&[Down; 5_000], &circle).snapshot();
     assert_eq!(components::cycles(&components::find(&snapshot)).len(), 1);
     let found = causes::find(&snapshot);
-    assert_eq!((found.roots.len(), found.roots[0].members.len(), found.roots[0].hurts), (1, 5_000, 0));
+    assert_eq!(
+        (found.roots.len(), found.roots[0].members.len(), found.roots[0].hurts),
+        (1, 5_000, 0)
+    );
     assert_eq!(radius::of(&snapshot, 0).len(), 4_999);
     assert!(drawn(&snapshot).values().all(|place| place.y == 0));
 }
@@ -45,7 +46,10 @@ fn five_thousand_lean_on_one_and_one_more_comes() {
     let before = drawn(&graph.snapshot());
     assert_eq!(causes::find(&graph.snapshot()).roots[0].hurts, 4_999);
     graph.apply(Change::Service(service(5_001, "s5001", Healthy)));
-    graph.apply(Change::Dependency { service: 5_001, dependency: dependency(99_999, "s1", Healthy) });
+    graph.apply(Change::Dependency {
+        service: 5_001,
+        dependency: dependency(99_999, "s1", Healthy),
+    });
     let after = layout::place(&graph.snapshot(), &before);
     assert!(before.iter().all(|(key, place)| after[key] == *place));
     // The one is renamed: everybody leans on a thing now.
@@ -74,7 +78,13 @@ fn thousands_of_things_and_of_services_with_words_in_common() {
     for number in 1..=5_000 {
         graph.apply(Change::Service(service(number, &format!("Team {number} orders"), Healthy)));
         let thing = format!("orders of team {}", (number + 1) % 5_000);
-        graph.apply(Change::Dependency { service: number, dependency: dependency(number, &thing, Healthy) });
+        graph.apply(Change::Dependency {
+            service: number,
+            dependency: dependency(number, &thing, Healthy),
+        });
     }
-    assert_eq!(suggest::find(&Clues::of(&graph), &Dismissed::new()).len(), suggest::MOST_SUGGESTIONS);
+    assert_eq!(
+        suggest::find(&Clues::of(&graph), &Dismissed::new()).len(),
+        suggest::MOST_SUGGESTIONS
+    );
 }

@@ -91,7 +91,7 @@ pub(super) async fn graph(
         (None, None) => {
             let answer = graphs.whole().await?;
             tagged(&headers, &answer)
-        },
+        }
         (None, Some(_)) => {
             let detail = "`depth` says how far around a service; give `service` too, or neither.";
             Err(Error::new(Code::InvalidQuery, detail))

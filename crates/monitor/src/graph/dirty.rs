@@ -87,7 +87,8 @@ mod tests {
         assert!(dirty.is_empty());
         for frame in [
             format!("data: {{\"type\":\"service:status\",\"service_id\":\"{ID}\",\"seq\":1}}\n\n"),
-            "data: {\"type\":\"alias:updated\",\"alias\":\"db\",\"canonical_name\":null}\n\n".to_owned(),
+            "data: {\"type\":\"alias:updated\",\"alias\":\"db\",\"canonical_name\":null}\n\n"
+                .to_owned(),
             format!(
                 "data: {{\"type\":\"link:updated\",\"canonical_key\":\"redis\",\"service_id\":\"{ID}\"}}\n\n"
             ),

@@ -29,11 +29,7 @@ impl Picture {
     }
 
     /// The same, when the components and the places are known.
-    pub(super) fn with(
-        snapshot: Snapshot,
-        components: Components,
-        places: Arc<Places>,
-    ) -> Self {
+    pub(super) fn with(snapshot: Snapshot, components: Components, places: Arc<Places>) -> Self {
         let causes = causes::find_in(&snapshot, &components);
         Self { snapshot, components, causes, places }
     }

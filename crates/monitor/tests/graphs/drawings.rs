@@ -5,7 +5,7 @@ use mainstay_monitor::graph::drawing;
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, eventually, up, until};
+use crate::house::{House, eventually, until, up};
 
 each_database! {
     async fn a_drawing_is_kept_and_taken_over(database: &TestDatabase) {

@@ -59,15 +59,9 @@ impl House {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let events = streams(&db, &shared, &stop).await;
         let ids = IdSource::new(Arc::clone(&shared), Arc::new(SystemRng));
-        let recorder = Recorder::start(
-            events.clone(),
-            Arc::clone(&shared),
-            ids.clone(),
-            &tasks,
-            stop.clone(),
-        );
-        let services =
-            Services::new(events.clone(), ids.clone(), Arc::new(Plain), Arc::new(|| {}));
+        let recorder =
+            Recorder::start(events.clone(), Arc::clone(&shared), ids.clone(), &tasks, stop.clone());
+        let services = Services::new(events.clone(), ids.clone(), Arc::new(Plain), Arc::new(|| {}));
         let aliases = Aliases::new(events.clone(), ids);
         let graphs = graphs(&events, &shared, &tasks, &stop);
         let polls = AtomicI64::new(0);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, down, up, until};
+use crate::house::{House, down, until, up};
 
 each_database! {
     async fn every_result_that_matters_reaches_the_graph(database: &TestDatabase) {

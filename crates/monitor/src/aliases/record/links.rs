@@ -51,7 +51,8 @@ const LINK_KEY: Sql = Sql::pair(
        AND service_no = ANY ($3)
      RETURNING number, service_no",
 );
-const NAME: Sql = Sql::same("monitor.name_of_service", "SELECT name FROM services WHERE number = $1");
+const NAME: Sql =
+    Sql::same("monitor.name_of_service", "SELECT name FROM services WHERE number = $1");
 
 /// A dependency that is about to be linked.
 #[derive(Debug)]

@@ -41,10 +41,8 @@ const SERVICES: Sql = Sql::same(
     "monitor.graph_services",
     services!("s.removed_at IS NULL AND s.number > $1 ORDER BY s.number LIMIT $2"),
 );
-const DEPENDENCIES: Sql = Sql::same(
-    "monitor.graph_dependencies",
-    dependencies!("d.number > $1", "d.number"),
-);
+const DEPENDENCIES: Sql =
+    Sql::same("monitor.graph_dependencies", dependencies!("d.number > $1", "d.number"));
 const SERVICES_OF: Sql = Sql::pair(
     "monitor.graph_services_of",
     services!("s.id IN (SELECT value FROM json_each($1))"),
@@ -128,10 +126,7 @@ pub(in crate::graph) async fn these(db: &Db, ids: &[Id]) -> Result<Vec<Loaded>, 
 }
 
 /// The services that report one of these names.
-pub(in crate::graph) async fn by_names(
-    db: &Db,
-    names: &[String],
-) -> Result<Vec<Id>, StoreError> {
+pub(in crate::graph) async fn by_names(db: &Db, names: &[String]) -> Result<Vec<Id>, StoreError> {
     ids(&db.fetch_all(&BY_NAMES, values![names]).await?)
 }
 
