@@ -28,6 +28,7 @@ pub const PROMISED: &[&str] = &[
     "events.org_ceiling_tx",
     "events.commit_to_client_p50_ms",
     "events.across_instances_p50_ms",
+    "graph.update_us",
     "jobs.rate_c1",
     "jobs.rate_c10",
     "jobs.rate_c24",

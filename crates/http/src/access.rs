@@ -106,6 +106,11 @@ pub(crate) const TABLE: &[Entry] = &[
     edits("POST", "/api/aliases"),
     edits("PATCH", "/api/aliases/{id}"),
     edits("DELETE", "/api/aliases/{id}"),
+    reads("/api/graph", Role::Viewer),
+    reads("/api/graph/impact", Role::Viewer),
+    reads("/api/graph/suggestions", Role::Viewer),
+    edits("POST", "/api/graph/suggestions/confirm"),
+    edits("POST", "/api/graph/suggestions/dismiss"),
     reads("/api/events", Role::Viewer),
     reads("/api/events/history", Role::Viewer),
 ];

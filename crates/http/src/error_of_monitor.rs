@@ -5,6 +5,7 @@ use std::time::Duration;
 use mainstay_monitor::PollFailure;
 use mainstay_monitor::aliases::{AliasesError, NameError};
 use mainstay_monitor::engine::PollNowError;
+use mainstay_monitor::graph::GraphsError;
 use mainstay_monitor::roster::NotNow;
 use mainstay_monitor::services::{Invalid, ServicesError};
 
@@ -54,11 +55,24 @@ impl From<AliasesError> for Error {
             AliasesError::Name(error) => return error.into(),
             AliasesError::Store(error) => return error.into(),
             AliasesError::Taken => Code::AliasTaken,
-            AliasesError::NotFound | AliasesError::NoDependency | AliasesError::NoService => {
-                Code::NotFound
-            }
+            AliasesError::NotFound
+            | AliasesError::NoDependency
+            | AliasesError::NoneNamed
+            | AliasesError::NoService => Code::NotFound,
             AliasesError::SelfLink => Code::SelfLink,
             AliasesError::TooMany => Code::TooManyAliases,
+            _ => return Self::internal(error),
+        };
+        Self::new(code, sentence(&error.to_string()))
+    }
+}
+
+impl From<GraphsError> for Error {
+    fn from(error: GraphsError) -> Self {
+        let code = match error {
+            GraphsError::Store(error) => return error.into(),
+            GraphsError::NotYet => Code::Busy,
+            GraphsError::NoService | GraphsError::NoNode => Code::NotFound,
             _ => return Self::internal(error),
         };
         Self::new(code, sentence(&error.to_string()))

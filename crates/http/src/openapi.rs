@@ -30,6 +30,7 @@ use crate::routes;
         (name = "account", description = "The own sessions, password and API tokens."),
         (name = "services", description = "What is watched, and how it is."),
         (name = "dependencies", description = "What services lean on, by which names, and how it was."),
+        (name = "graph", description = "What leans on what, what is broken because of what, and whom it hurts."),
         (name = "activity", description = "What changed lately."),
         (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),

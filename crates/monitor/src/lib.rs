@@ -5,7 +5,8 @@
 //! the [`roster`] says which request to make now, by [`decide`] → [`observe`] makes it → [`formats`]
 //! read the answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the
 //! result: the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes
-//! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took.
+//! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took, [`graph`]
+//! what leans on what.
 
 pub mod aliases;
 mod announce;
@@ -13,6 +14,7 @@ pub mod decide;
 pub mod engine;
 pub mod failure;
 pub mod formats;
+pub mod graph;
 mod judge;
 mod known;
 pub mod latency;
@@ -34,6 +36,7 @@ pub mod watch;
 pub use engine::{Engine, EngineParts};
 pub use failure::{FailureKind, PollFailure};
 pub use formats::{BadBody, Format, FormatError, Mapping};
+pub use graph::{Graphs, GraphsOptions};
 pub use policy::{PolicyError, PollPolicy};
 pub use polling::{Fetch, Polling};
 pub use recorder::Recorder;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use mainstay_http::measure::{DURATION_BUCKETS, REQUEST_DURATION};
-use mainstay_monitor::{engine, recorder};
+use mainstay_monitor::{engine, graph, recorder};
 use mainstay_outbound::mail::measure as mail;
 use mainstay_outbound::web::measure as web;
 use metrics::{describe_gauge, gauge};
@@ -56,7 +56,12 @@ impl Recorder {
             })
             .and_then(|builder| {
                 let calls: &[(&str, &[f64])] = &[(web::REQUEST_DURATION, web::DURATION_BUCKETS)];
-                let rooms = [engine::METRIC_BUCKETS, recorder::METRIC_BUCKETS, calls];
+                let rooms = [
+                    engine::METRIC_BUCKETS,
+                    graph::METRIC_BUCKETS,
+                    recorder::METRIC_BUCKETS,
+                    calls,
+                ];
                 rooms.into_iter().flatten().try_fold(builder, |builder, (name, buckets)| {
                     builder.set_buckets_for_metric(Matcher::Full((*name).to_owned()), buckets)
                 })
@@ -73,6 +78,7 @@ impl Recorder {
         mail::describe_metrics();
         web::describe_metrics();
         engine::describe_metrics();
+        graph::describe_metrics();
         recorder::describe_metrics();
         saturation::describe();
         lines::describe();

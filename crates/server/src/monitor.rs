@@ -7,7 +7,9 @@ use mainstay_base::{Clock, IdSource, Rng, SystemRng};
 use mainstay_events::Events;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::observe::WebObserver;
-use mainstay_monitor::{Engine, EngineParts, Recorder, Seal, Services, Views};
+use mainstay_monitor::{
+    Engine, EngineParts, Graphs, GraphsOptions, Recorder, Seal, Services, Views,
+};
 use mainstay_outbound::{OwnDoor, Policy, Web, WebOptions};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -67,14 +69,18 @@ pub(crate) fn start(
         source: Arc::new(services.clone()),
         observe: Arc::new(observer.clone()),
         sink: Arc::new(recorder.clone()),
-        clock,
+        clock: Arc::clone(&clock),
         rng,
     };
     let engine = engine.get_or_init(|| Engine::start(parts, tasks, stop.clone())).clone();
+    let options =
+        GraphsOptions { missing_for: config.history.missing(), ..GraphsOptions::default() };
+    let graphs = Graphs::start(events.clone(), Arc::clone(&clock), options, tasks, stop.clone());
     let surface = mainstay_http::Monitor {
         services,
         aliases: Aliases::new(events, ids),
         views,
+        graphs,
         polling: Arc::new(engine.clone()),
         fetch: Arc::new(observer),
     };

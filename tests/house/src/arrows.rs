@@ -15,6 +15,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-base", &[]),
     ("mainstay-breaker", &[]),
     ("mainstay-kernel", &["mainstay-base"]),
+    ("mainstay-graph", &["mainstay-base"]),
     ("mainstay-outbound", &["mainstay-base", "mainstay-breaker", "mainstay-kernel"]),
     ("mainstay-store", &["mainstay-base"]),
     ("mainstay-events", &["mainstay-base", "mainstay-store"]),
@@ -25,6 +26,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "mainstay-base",
             "mainstay-breaker",
+            "mainstay-graph",
             "mainstay-kernel",
             "mainstay-outbound",
             "mainstay-store",

@@ -18,11 +18,14 @@ use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::engine::PollNowError;
 use mainstay_monitor::polling::{Answering, PollAnswer, ScheduleView};
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
-use mainstay_monitor::{Fetch, PollFailure, Polling, Seal, ServiceNumber, Services, Views};
+use mainstay_monitor::{
+    Fetch, Graphs, GraphsOptions, PollFailure, Polling, Seal, ServiceNumber, Services, Views,
+};
 use mainstay_store::Db;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::instance::PEPPER;
 use crate::writer::Writer;
@@ -107,6 +110,13 @@ fn monitor(events: &Events, clock: &Arc<dyn Clock>, ids: &IdSource) -> Monitor {
     Monitor {
         services: Services::new(events.clone(), ids.clone(), seal, Arc::new(|| ())),
         aliases: Aliases::new(events.clone(), ids.clone()),
+        graphs: Graphs::start(
+            events.clone(),
+            Arc::clone(clock),
+            GraphsOptions::default(),
+            &TaskTracker::new(),
+            CancellationToken::new(),
+        ),
         views: Views::new(events.db().clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
         polling: Arc::new(Nothing),
         fetch: Arc::new(Nothing),

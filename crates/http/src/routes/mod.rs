@@ -16,6 +16,7 @@ mod auth;
 mod dependencies;
 mod encoding;
 mod events;
+mod graph;
 mod health;
 mod invites;
 mod metrics;
@@ -24,6 +25,7 @@ mod services;
 mod services_try;
 mod setup;
 mod system;
+mod tagged;
 
 use axum::Router;
 use axum::routing::get;
@@ -87,6 +89,11 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(activity::unstable))
         .routes(routes!(aliases::list, aliases::create))
         .routes(routes!(aliases::change, aliases::remove))
+        .routes(routes!(graph::graph))
+        .routes(routes!(graph::impact))
+        .routes(routes!(graph::suggestions))
+        .routes(routes!(graph::confirm))
+        .routes(routes!(graph::dismiss))
         .routes(routes!(events::follow))
         .routes(routes!(events::history))
         .routes(routes!(admin_access_requests::list))

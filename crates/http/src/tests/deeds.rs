@@ -151,6 +151,11 @@ impl Scene {
                 let id = json!(self.house.alias("db", "Database").await);
                 send(&with_id(path, &id), json!({})).await
             }
+            ("POST", "/api/graph/suggestions/confirm" | "/api/graph/suggestions/dismiss") => {
+                self.house.dependency("Shop", "orders-api").await;
+                let to = self.house.service("Orders").await;
+                send(path, json!({"key": "orders-api", "service_id": to})).await
+            }
             other => panic!("{other:?} is new: say here how it succeeds"),
         }
     }

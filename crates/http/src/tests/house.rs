@@ -18,7 +18,7 @@ use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
 use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
-use mainstay_monitor::{Services, Views};
+use mainstay_monitor::{Graphs, GraphsOptions, Services, Views};
 use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -27,6 +27,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::engine::{Engine, Plain};
 use crate::access::{Entry, public};
@@ -183,6 +184,13 @@ impl Rooms {
         let monitor = Monitor {
             services: Services::new(events.clone(), ids.clone(), Arc::new(Plain), Arc::new(|| {})),
             aliases: Aliases::new(events.clone(), ids),
+            graphs: Graphs::start(
+                events.clone(),
+                Arc::clone(clock),
+                GraphsOptions::default(),
+                &TaskTracker::new(),
+                CancellationToken::new(),
+            ),
             views: Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
             polling: Arc::clone(&engine) as _,
             fetch: Arc::clone(&engine) as _,

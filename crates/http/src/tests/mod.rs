@@ -18,6 +18,7 @@ mod expiry;
 mod flood;
 mod follower;
 mod forms;
+mod graph;
 mod health;
 mod house;
 mod jobs;

@@ -68,6 +68,11 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("POST", "/api/aliases", "editor"),
     ("PATCH", "/api/aliases/{id}", "editor"),
     ("DELETE", "/api/aliases/{id}", "editor"),
+    ("GET", "/api/graph", "viewer"),
+    ("GET", "/api/graph/impact", "viewer"),
+    ("GET", "/api/graph/suggestions", "viewer"),
+    ("POST", "/api/graph/suggestions/confirm", "editor"),
+    ("POST", "/api/graph/suggestions/dismiss", "editor"),
     ("GET", "/api/events", "viewer"),
     ("GET", "/api/events/history", "viewer"),
 ];

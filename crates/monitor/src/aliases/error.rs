@@ -22,6 +22,11 @@ pub enum AliasesError {
     /// There is no such dependency.
     #[error("there is no dependency with this id; its service may have been removed")]
     NoDependency,
+    /// Nothing of this canonical name can be linked.
+    #[error(
+        "no dependency that goes by this name is without a link; it may have been linked already"
+    )]
+    NoneNamed,
     /// There is no such service.
     #[error("there is no service with the id in service_id; it may have been removed")]
     NoService,

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use super::error::AliasesError;
 use super::name::{AliasName, CanonicalName};
 use super::record::{links, names, rewrite};
+use crate::names::compared;
 use crate::services::tell::tell;
 
 /// The most aliases there may be.
@@ -49,6 +50,17 @@ pub struct Linked {
     pub dependency_name: String,
     /// The name of the service that leans on it.
     pub service_name: String,
+}
+
+/// Dependencies that were linked together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkedAll {
+    /// The canonical name that they go by, as it is compared.
+    pub key: String,
+    /// The name of the service that they are.
+    pub service_name: String,
+    /// How many they are.
+    pub count: usize,
 }
 
 impl Aliases {
@@ -177,6 +189,32 @@ impl Aliases {
             tell(out, "service:updated", (found.service_id, &found.service_name), [])?;
         }
         Ok(Linked { dependency_name: found.name, service_name: found.service_name })
+    }
+
+    /// Says which service every dependency of a canonical name is, unless somebody has said so of it,
+    /// and but for what the service reports itself.
+    ///
+    /// # Errors
+    /// [`AliasesError::NoService`], [`AliasesError::NoneNamed`], or when the database fails.
+    pub async fn link_named(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        name: &str,
+        service: Id,
+    ) -> Result<LinkedAll, AliasesError> {
+        let number = links::hold(tx, service).await?.ok_or(AliasesError::NoService)?;
+        let service_name = links::name(tx, number).await?;
+        let key = compared(name);
+        let now = tx.now().await?;
+        let count = links::link_key(tx, &key, (number, service), now).await?;
+        if count == 0 {
+            return Err(AliasesError::NoneNamed);
+        }
+        // One event, however many dependencies are linked.
+        let fields = [("canonical_key", json!(key)), ("count", json!(count))];
+        tell(out, "link:updated", (service, &service_name), fields)?;
+        Ok(LinkedAll { key, service_name, count })
     }
 
     /// An alias that nobody else changes, nor records by; `new_name` is what it will be an alias of.

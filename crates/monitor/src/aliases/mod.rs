@@ -10,5 +10,5 @@ pub mod name;
 mod record;
 
 pub use error::AliasesError;
-pub use handle::{Alias, Aliases, Linked, MAX_ALIASES};
+pub use handle::{Alias, Aliases, Linked, LinkedAll, MAX_ALIASES};
 pub use name::{AliasName, CanonicalName, NameError};

@@ -4,6 +4,7 @@ use mainstay_base::{Id, Timestamp};
 use mainstay_store::{Row, Sql, StoreError, Tx, values};
 
 use crate::record::histories::{ChangeRow, write_changes};
+use crate::record::states;
 
 macro_rules! dependency {
     ($lock:literal) => {
@@ -30,6 +31,28 @@ const LINK: Sql = Sql::same(
     "monitor.link_dependency",
     "UPDATE dependencies SET linked_service_no = $2 WHERE number = $1",
 );
+
+const REPORTERS: Sql = Sql::same(
+    "monitor.reporters_of_key",
+    "SELECT DISTINCT d.service_no FROM dependencies AS d
+     JOIN services AS s ON s.number = d.service_no
+     WHERE d.canonical_key = $1 AND d.removed_at IS NULL AND s.removed_at IS NULL
+       AND d.linked_service_no IS NULL AND d.service_no <> $2
+     ORDER BY d.service_no",
+);
+const LINK_KEY: Sql = Sql::pair(
+    "monitor.link_key",
+    "UPDATE dependencies SET linked_service_no = $2
+     WHERE canonical_key = $1 AND removed_at IS NULL AND linked_service_no IS NULL
+       AND service_no IN (SELECT value FROM json_each($3))
+     RETURNING number, service_no",
+    "UPDATE dependencies SET linked_service_no = $2
+     WHERE canonical_key = $1 AND removed_at IS NULL AND linked_service_no IS NULL
+       AND service_no = ANY ($3)
+     RETURNING number, service_no",
+);
+const NAME: Sql =
+    Sql::same("monitor.name_of_service", "SELECT name FROM services WHERE number = $1");
 
 /// A dependency that is about to be linked.
 #[derive(Debug)]
@@ -71,6 +94,38 @@ pub(in crate::aliases) async fn link(
         after: to.map(|(_, id)| id.to_string()),
     };
     write_changes(tx, &[change]).await
+}
+
+/// The name of a service.
+pub(in crate::aliases) async fn name(tx: &mut Tx, number: i64) -> Result<String, StoreError> {
+    tx.fetch_one(&NAME, values![number]).await?.get("name")
+}
+
+/// Says which service every dependency of a key is that others report and nobody has linked. Tells how
+/// many.
+pub(in crate::aliases) async fn link_key(
+    tx: &mut Tx,
+    key: &str,
+    to: (i64, Id),
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    let (number, id) = to;
+    let rows = tx.fetch_all(&REPORTERS, values![key, number]).await?;
+    let services = rows.iter().map(|row| row.get("service_no")).collect::<Result<Vec<i64>, _>>()?;
+    states::hold(tx, &services).await?;
+    let mut changes = Vec::new();
+    for row in tx.fetch_all(&LINK_KEY, values![key, number, &services]).await? {
+        changes.push(ChangeRow {
+            at: now.as_millis(),
+            kind: "link",
+            service_no: row.get("service_no")?,
+            dependency_no: row.get("number")?,
+            before: None,
+            after: Some(id.to_string()),
+        });
+    }
+    write_changes(tx, &changes).await?;
+    Ok(changes.len())
 }
 
 fn read(row: &Row) -> Result<Linkable, StoreError> {

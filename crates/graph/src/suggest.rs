@@ -1,0 +1,201 @@
+//! Which external thing may be a service that is watched: by what they are called, and by hosts. Only a
+//! suggestion: somebody confirms it or dismisses it.
+
+pub mod hosts;
+mod names;
+mod words;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use mainstay_base::Id;
+
+use self::names::Names;
+use crate::change::{Key, Service};
+use crate::graph::Graph;
+
+/// The most suggestions there are, the best first.
+pub const MOST_SUGGESTIONS: usize = 500;
+
+/// The most services that are suggested for one thing.
+pub const MOST_FOR_ONE: usize = 3;
+
+/// The score of a thing that names the host of a service.
+const HOST_SCORE: u32 = 85;
+
+/// What a second reason adds.
+const BOTH_SCORE: u32 = 10;
+
+/// The highest score: nobody but a person is certain.
+const HIGHEST_SCORE: u32 = 99;
+
+/// A host with more services than this tells nothing of any of them.
+const MOST_ON_HOST: usize = 3;
+
+/// An external thing that may be a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The key of the thing.
+    pub key: Arc<str>,
+    /// How the thing is called.
+    pub name: Arc<str>,
+    /// The number of the service.
+    pub service: i64,
+    /// The id of the service.
+    pub service_id: Id,
+    /// How the service is called.
+    pub service_name: Arc<str>,
+    /// How likely it is, from 0 to 100.
+    pub score: u32,
+    /// Why, the strongest reason first.
+    pub reasons: Vec<Reason>,
+}
+
+/// Why a thing may be a service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// They are called the same, but for words that say nothing.
+    SameName,
+    /// They are called alike: these words are in both names.
+    SimilarName(Vec<Arc<str>>),
+    /// The thing names the host of the service's endpoint.
+    SameHost(Arc<str>),
+}
+
+/// Pairs of an external thing and the number of a service that somebody dismissed.
+pub type Dismissed = BTreeSet<(Arc<str>, i64)>;
+
+/// What is known of external things and of services, as far as it may tell which is which.
+#[derive(Debug, Clone, Default)]
+pub struct Clues {
+    things: BTreeMap<Arc<str>, Thing>,
+    services: BTreeMap<i64, Candidate>,
+}
+
+#[derive(Debug, Clone)]
+struct Thing {
+    name: Arc<str>,
+    reporters: BTreeSet<i64>,
+    hosts: BTreeSet<Arc<str>>,
+}
+
+#[derive(Debug, Clone)]
+struct Candidate {
+    id: Id,
+    name: Arc<str>,
+    host: Option<Arc<str>>,
+}
+
+/// Scores with their reasons, by service.
+type Scored = BTreeMap<i64, (u32, Vec<Reason>)>;
+
+/// What may be what, the likeliest first, without what was dismissed and without services that report
+/// the thing themselves.
+#[must_use]
+pub fn find(clues: &Clues, dismissed: &Dismissed) -> Vec<Suggestion> {
+    let names = Names::new(clues.services.iter().map(|(&number, one)| (number, &*one.name)));
+    let by_host = by_host(clues);
+    let mut all: Vec<Suggestion> = clues
+        .things
+        .iter()
+        .flat_map(|(key, thing)| {
+            let mut scored = scored(key, thing, &names, &by_host);
+            scored.retain(|service, _| {
+                let pair = (Arc::clone(key), *service);
+                !thing.reporters.contains(service) && !dismissed.contains(&pair)
+            });
+            best(clues, key, thing, scored)
+        })
+        .collect();
+    all.sort_by(|one, other| order(one).cmp(&order(other)));
+    all.truncate(MOST_SUGGESTIONS);
+    all
+}
+
+impl Clues {
+    /// Gathers what is known.
+    #[must_use]
+    pub fn of(graph: &Graph) -> Self {
+        let mut clues = Self::default();
+        for (key, external) in graph.externals() {
+            let name = Arc::clone(external.name().unwrap_or(key));
+            let thing = Thing { name, reporters: BTreeSet::new(), hosts: BTreeSet::new() };
+            clues.things.insert(Arc::clone(key), thing);
+        }
+        for (&number, reporter) in graph.reporters() {
+            let Service { id, name, host, .. } = &reporter.service;
+            let candidate = Candidate { id: *id, name: Arc::clone(name), host: host.clone() };
+            clues.services.insert(number, candidate);
+            for held in reporter.dependencies.values() {
+                let Some(Key::External(key)) = &held.target else { continue };
+                let Some(thing) = clues.things.get_mut(key) else { continue };
+                thing.reporters.insert(number);
+                thing.hosts.extend(held.dependency.hosts.iter().map(Arc::clone));
+            }
+        }
+        clues
+    }
+}
+
+/// The services of each host that tells something.
+fn by_host(clues: &Clues) -> HashMap<Arc<str>, Vec<i64>> {
+    let mut all: HashMap<Arc<str>, Vec<i64>> = HashMap::new();
+    for (&number, candidate) in &clues.services {
+        let host = candidate.host.iter().filter(|host| hosts::tells_something(host));
+        host.for_each(|host| all.entry(Arc::clone(host)).or_default().push(number));
+    }
+    all.retain(|_, services| services.len() <= MOST_ON_HOST);
+    all
+}
+
+fn scored(
+    key: &Arc<str>,
+    thing: &Thing,
+    names: &Names,
+    by_host: &HashMap<Arc<str>, Vec<i64>>,
+) -> Scored {
+    let mut scored: Scored = names
+        .like(key)
+        .into_iter()
+        .map(|(service, score, reason)| (service, (score, vec![reason])))
+        .collect();
+    for host in &thing.hosts {
+        for &service in by_host.get(host).into_iter().flatten() {
+            let (score, reasons) = scored.entry(service).or_default();
+            if reasons.iter().any(|reason| matches!(reason, Reason::SameHost(_))) {
+                continue;
+            }
+            let at = usize::from(*score > HOST_SCORE);
+            let more = if reasons.is_empty() { 0 } else { BOTH_SCORE };
+            *score = (*score).max(HOST_SCORE).saturating_add(more).min(HIGHEST_SCORE);
+            reasons.insert(at, Reason::SameHost(Arc::clone(host)));
+        }
+    }
+    scored
+}
+
+fn best(clues: &Clues, key: &Arc<str>, thing: &Thing, scored: Scored) -> Vec<Suggestion> {
+    let mut all: Vec<Suggestion> = scored
+        .into_iter()
+        .filter_map(|(number, (score, reasons))| {
+            let candidate = clues.services.get(&number)?;
+            Some(Suggestion {
+                key: Arc::clone(key),
+                name: Arc::clone(&thing.name),
+                service: number,
+                service_id: candidate.id,
+                service_name: Arc::clone(&candidate.name),
+                score,
+                reasons,
+            })
+        })
+        .collect();
+    all.sort_by(|one, other| order(one).cmp(&order(other)));
+    all.truncate(MOST_FOR_ONE);
+    all
+}
+
+fn order(one: &Suggestion) -> (Reverse<u32>, &Arc<str>, i64) {
+    (Reverse(one.score), &one.key, one.service)
+}

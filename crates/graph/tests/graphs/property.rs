@@ -1,0 +1,330 @@
+//! Random graphs against references that are too simple to be wrong.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mainstay_graph::change::compared;
+use mainstay_graph::{
+    Change, Dependency, Graph, Key, Places, Service, Snapshot, Status, causes, components, layout,
+    radius,
+};
+use proptest::prelude::*;
+
+use crate::house::{arrows, at, dependency, service};
+
+const NAMES: [&str; 6] = ["a", " A", "b", "B ", "c", "db"];
+
+fn statuses() -> impl Strategy<Value = Status> {
+    prop::sample::select(Status::ALL.to_vec())
+}
+
+fn moments() -> impl Strategy<Value = Option<i64>> {
+    prop::option::of(0..50_i64)
+}
+
+fn services() -> impl Strategy<Value = Service> {
+    (1..6_i64, 0..NAMES.len(), statuses(), moments()).prop_map(|(number, name, status, stale)| {
+        Service { stale_since: stale.map(at), ..service(number, NAMES[name], status) }
+    })
+}
+
+fn dependencies() -> impl Strategy<Value = Dependency> {
+    (1..5_i64, 0..NAMES.len(), statuses(), moments(), prop::option::of(1..7_i64), 0..50_i64)
+        .prop_map(|(number, name, status, missing, linked, since)| Dependency {
+            missing_since: missing.map(at),
+            since: at(since),
+            linked,
+            ..dependency(number, NAMES[name], status)
+        })
+}
+
+fn changes() -> impl Strategy<Value = Change> {
+    let number = || 1..6_i64;
+    let many = prop::collection::btree_map(1..5_i64, dependencies(), 0..4).prop_map(|map| {
+        map.into_iter().map(|(number, one)| Dependency { number, ..one }).collect::<Vec<_>>()
+    });
+    prop_oneof![
+        services().prop_map(Change::Service),
+        number().prop_map(|service| Change::Removed { service }),
+        (number(), statuses(), 0..50_i64).prop_map(|(service, status, since)| Change::Status {
+            service,
+            status,
+            since: at(since)
+        }),
+        (number(), moments())
+            .prop_map(|(service, since)| Change::Stale { service, since: since.map(at) }),
+        (number(), many)
+            .prop_map(|(service, dependencies)| Change::Dependencies { service, dependencies }),
+        (number(), dependencies())
+            .prop_map(|(service, dependency)| Change::Dependency { service, dependency }),
+        (number(), 1..5_i64)
+            .prop_map(|(service, dependency)| Change::Forgotten { service, dependency }),
+    ]
+}
+
+/// What was told, without anything that follows from it.
+type Model = BTreeMap<i64, (Service, BTreeMap<i64, Dependency>)>;
+
+fn tell(model: &mut Model, change: Change) {
+    match change {
+        Change::Service(service) => {
+            let number = service.number;
+            let known = model.remove(&number).map(|(_, known)| known).unwrap_or_default();
+            model.insert(number, (service, known));
+        }
+        Change::Removed { service } => drop(model.remove(&service)),
+        Change::Status { service, status, since } => {
+            if let Some((known, _)) = model.get_mut(&service) {
+                (known.status, known.since) = (status, since);
+            }
+        }
+        Change::Stale { service, since } => {
+            if let Some((known, _)) = model.get_mut(&service) {
+                known.stale_since = since;
+            }
+        }
+        Change::Dependencies { service, dependencies } => {
+            if let Some((_, known)) = model.get_mut(&service) {
+                *known = dependencies.into_iter().map(|one| (one.number, one)).collect();
+            }
+        }
+        Change::Dependency { service, dependency } => {
+            if let Some((_, known)) = model.get_mut(&service) {
+                known.insert(dependency.number, dependency);
+            }
+        }
+        Change::Forgotten { service, dependency } => {
+            if let Some((_, known)) = model.get_mut(&service) {
+                known.remove(&dependency);
+            }
+        }
+    }
+}
+
+fn rebuilt(model: &Model) -> Graph {
+    let mut graph = Graph::default();
+    for (service, dependencies) in model.values() {
+        graph.apply(Change::Service(service.clone()));
+        let dependencies = dependencies.values().cloned().collect();
+        graph.apply(Change::Dependencies { service: service.number, dependencies });
+    }
+    graph
+}
+
+/// The edges by the rule, without any index: who, what, how, how many.
+fn edges_by_rule(model: &Model) -> BTreeMap<(i64, Key), (Status, usize)> {
+    let mut edges: BTreeMap<(i64, Key), (Status, usize)> = BTreeMap::new();
+    for (&number, (service, dependencies)) in model {
+        for one in dependencies.values() {
+            let by_name = |key: &str| {
+                model
+                    .iter()
+                    .find(|(_, (other, _))| &*compared(&other.name) == key)
+                    .map(|(no, _)| *no)
+            };
+            let key = compared(&one.name);
+            let linked = one.linked.filter(|linked| model.contains_key(linked));
+            let target = match linked.or_else(|| by_name(&key)) {
+                Some(itself) if itself == number => continue,
+                Some(other) => Key::Service(other),
+                None => Key::External(key),
+            };
+            let hidden = service.stale_since.is_some() || one.missing_since.is_some();
+            let said = if hidden { Status::Unknown } else { one.status };
+            let edge = edges.entry((number, target)).or_insert((said, 0));
+            *edge = (edge.0.max(said), edge.1 + 1);
+        }
+    }
+    edges
+}
+
+fn edges_of(snapshot: &Snapshot) -> BTreeMap<(i64, Key), (Status, usize)> {
+    let number = |place: usize| match snapshot.node(place).unwrap().key {
+        Key::Service(number) => number,
+        Key::External(_) => panic!("a thing leans on nothing"),
+    };
+    let edges = snapshot.edges().iter();
+    edges
+        .map(|edge| {
+            let to = snapshot.node(edge.to).unwrap().key.clone();
+            ((number(edge.from), to), (edge.status, edge.count))
+        })
+        .collect()
+}
+
+/// Who reaches whom over nodes that are `within`, in at least one step.
+fn reaches(snapshot: &Snapshot, within: impl Fn(usize) -> bool) -> Vec<Vec<bool>> {
+    let len = snapshot.nodes().len();
+    let mut reach = vec![vec![false; len]; len];
+    for edge in snapshot.edges() {
+        reach[edge.from][edge.to] = within(edge.from) && within(edge.to);
+    }
+    for middle in 0..len {
+        for from in 0..len {
+            for to in 0..len {
+                reach[from][to] |= reach[from][middle] && reach[middle][to];
+            }
+        }
+    }
+    reach
+}
+
+fn graphs() -> impl Strategy<Value = (Vec<Status>, Vec<(usize, usize)>)> {
+    (1..12_usize).prop_flat_map(|len| {
+        let arrows = prop::collection::vec((0..len, 0..len), 0..24);
+        (prop::collection::vec(statuses(), len), arrows)
+    })
+}
+
+proptest! {
+    #[test]
+    fn small_changes_come_to_the_same_as_building_anew(
+        changes in prop::collection::vec(changes(), 0..40),
+    ) {
+        let (mut graph, mut model) = (Graph::default(), Model::new());
+        for change in changes {
+            let (version, topology) = (graph.version(), graph.topology());
+            let before = graph.snapshot();
+            graph.apply(change.clone());
+            tell(&mut model, change);
+            let after = graph.snapshot();
+            if graph.version() == version {
+                prop_assert_eq!(before.nodes(), after.nodes());
+                prop_assert_eq!(before.edges(), after.edges());
+            }
+            let keys = |snapshot: &Snapshot| {
+                let keys: Vec<_> = snapshot.nodes().iter().map(|node| node.key.clone()).collect();
+                (keys, edges_of(snapshot).into_keys().collect::<Vec<_>>())
+            };
+            if graph.topology() == topology {
+                prop_assert_eq!(keys(&before), keys(&after));
+            }
+        }
+        let (now, anew) = (graph.snapshot(), rebuilt(&model).snapshot());
+        prop_assert_eq!(now.nodes(), anew.nodes());
+        prop_assert_eq!(now.edges(), anew.edges());
+        prop_assert_eq!(edges_of(&now), edges_by_rule(&model));
+        prop_assert_eq!((graph.nodes(), graph.edges()), (now.nodes().len(), now.edges().len()));
+    }
+
+    #[test]
+    fn root_causes_are_those_of_the_definition((statuses, leans) in graphs()) {
+        let snapshot = arrows(&statuses, &leans).snapshot();
+        let len = snapshot.nodes().len();
+        let sick = |place: usize| snapshot.node(place).unwrap().status.is_unhealthy();
+        let (failing, whole) = (reaches(&snapshot, sick), reaches(&snapshot, |_| true));
+        let is_root = |one: usize| sick(one) && (0..len).all(|to| !failing[one][to] || failing[to][one]);
+        let circle = |one: usize| -> Vec<usize> {
+            (0..len).filter(|&to| to == one || failing[one][to] && failing[to][one]).collect()
+        };
+        let expected: BTreeSet<Vec<usize>> = (0..len).filter(|&one| is_root(one)).map(circle).collect();
+        let found = causes::find(&snapshot);
+        let roots: BTreeSet<Vec<usize>> = found.roots.iter().map(|root| root.members.clone()).collect();
+        prop_assert_eq!(&roots, &expected);
+        prop_assert_eq!(roots.len(), found.roots.len());
+        for root in &found.roots {
+            let leaning = |one: &usize| !root.members.contains(one) && whole[*one][root.members[0]];
+            prop_assert_eq!(root.hurts, (0..len).filter(leaning).count());
+        }
+        let everybody: Vec<usize> = (0..len).collect();
+        for &one in &everybody {
+            let because: Vec<usize> = (0..found.roots.len())
+                .filter(|&root| {
+                    let member = found.roots[root].members[0];
+                    sick(one) && (found.roots[root].members.contains(&one) || failing[one][member])
+                })
+                .collect();
+            match found.blame(one) {
+                None => prop_assert!(!sick(one)),
+                Some(blame) => {
+                    prop_assert_eq!(blame.count, because.len());
+                    prop_assert_eq!(&blame.roots[..], &because[..because.len().min(causes::MOST_NAMED)]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_radius_is_everybody_who_reaches_it((statuses, leans) in graphs()) {
+        let snapshot = arrows(&statuses, &leans).snapshot();
+        let len = snapshot.nodes().len();
+        let reach = reaches(&snapshot, |_| true);
+        let everybody: Vec<usize> = (0..len).collect();
+        for &place in &everybody {
+            let hurt = radius::of(&snapshot, place);
+            let found: BTreeSet<usize> = hurt.iter().map(|one| one.place).collect();
+            let expected: BTreeSet<usize> =
+                (0..len).filter(|&one| one != place && reach[one][place]).collect();
+            prop_assert_eq!(&found, &expected);
+            prop_assert_eq!(found.len(), hurt.len());
+            for one in &hurt {
+                let path = radius::path(&hurt, one.place);
+                prop_assert_eq!(path.len(), one.distance + 1);
+                prop_assert!(path.windows(2).all(|step| snapshot.leans_on(step[0]).contains(&step[1])));
+                prop_assert_eq!((path[0], path[one.distance]), (one.place, place));
+                // No shorter way: whoever is next is not nearer than one step.
+                let nearest = snapshot.leans_on(one.place).iter()
+                    .filter_map(|next| if *next == place { Some(0) } else {
+                        hurt.iter().find(|other| other.place == *next).map(|other| other.distance)
+                    })
+                    .min();
+                prop_assert_eq!(nearest, Some(one.distance - 1));
+            }
+        }
+    }
+
+    #[test]
+    fn a_drawing_points_down_and_stays(
+        (statuses, leans) in graphs(),
+        more in prop::collection::vec((0..12_usize, any::<bool>()), 0..4),
+        things in prop::collection::vec((0..12_usize, 0..3_usize), 0..6),
+    ) {
+        let mut graph = arrows(&statuses, &leans);
+        for (number, (from, thing)) in (500..).zip(&things) {
+            let service = i64::try_from(from % statuses.len()).unwrap() + 1;
+            let dependency = dependency(number, &format!("thing {thing}"), Status::Healthy);
+            graph.apply(Change::Dependency { service, dependency });
+        }
+        let first = graph.snapshot();
+        let before = layout::place(&first, &Places::new());
+        check(&first, &before)?;
+        prop_assert_eq!(&layout::place(&first, &before), &before);
+
+        // One more comes, with edges to and from others.
+        let new = i64::try_from(statuses.len()).unwrap() + 1;
+        graph.apply(Change::Service(service(new, "new", Status::Healthy)));
+        for (number, (other, leans)) in (900..).zip(&more) {
+            let other = i64::try_from(other % statuses.len()).unwrap() + 1;
+            let (from, to) = if *leans { (new, format!("s{other}")) } else { (other, "new".to_owned()) };
+            let dependency = dependency(number, &to, Status::Healthy);
+            graph.apply(Change::Dependency { service: from, dependency });
+        }
+        let second = graph.snapshot();
+        let after = layout::place(&second, &before);
+        check(&second, &after)?;
+        let components = components::find(&second);
+        for (place, node) in second.nodes().iter().enumerate() {
+            let Some(stood) = before.get(&node.key) else { continue };
+            if after[&node.key] != *stood && before.len() * 2 >= second.nodes().len() {
+                let pushed = second.leaned_on_by(place).iter().any(|&over| {
+                    components.of(over) != components.of(place)
+                        && after[&second.node(over).unwrap().key].y >= stood.y
+                });
+                prop_assert!(pushed, "{} moved without need", node.name);
+            }
+        }
+    }
+}
+
+fn check(snapshot: &Snapshot, places: &Places) -> Result<(), TestCaseError> {
+    prop_assert_eq!(places.len(), snapshot.nodes().len());
+    let distinct: BTreeSet<_> = places.values().collect();
+    prop_assert_eq!(distinct.len(), places.len(), "two stand on one place");
+    let components = components::find(snapshot);
+    for edge in snapshot.edges() {
+        let y = |place: usize| places[&snapshot.node(place).unwrap().key].y;
+        if components.of(edge.from) != components.of(edge.to) {
+            prop_assert!(y(edge.from) < y(edge.to), "{:?} points up", edge);
+        }
+    }
+    Ok(())
+}

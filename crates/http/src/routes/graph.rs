@@ -1,0 +1,223 @@
+//! The graph: what leans on what, what is broken because of what, and whom it hurts.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use mainstay_accounts::{Caller, Role, Source};
+use mainstay_base::Id;
+use mainstay_events::Outbox;
+use mainstay_monitor::aliases::CanonicalName;
+use mainstay_monitor::graph::suggestions::GraphSuggestion;
+use mainstay_monitor::graph::view::{GraphImpact, GraphView};
+use mainstay_store::Tx;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::Refusal;
+use super::tagged::tagged;
+use crate::code::Code;
+use crate::error::Error;
+use crate::error_of_accounts::sentence;
+use crate::extract::{CameFrom, Json, Page, Query, SignedIn};
+use crate::router::SharedState;
+
+/// How far around a service is shown, unless told otherwise.
+const DEPTH: usize = 2;
+/// How far around a service can be shown.
+const MAX_DEPTH: usize = 20;
+
+/// Which part of the graph is asked for.
+#[derive(Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct GraphQuery {
+    /// Only what stands near this service: what it leans on and who leans on it.
+    #[param(value_type = Option<String>)]
+    service: Option<Id>,
+    /// How many edges far, 0 to 20; 2 unless given. Only with `service`.
+    depth: Option<usize>,
+}
+
+/// Which node is asked for.
+#[derive(Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ImpactQuery {
+    /// The id of a service, or `external:` with the key of a thing, as the graph names it.
+    #[param(example = "external:orders database")]
+    node: String,
+}
+
+/// A suggestion, as it was listed.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SuggestionChoice {
+    /// The key of the thing.
+    #[schema(example = "payments-api")]
+    key: String,
+    /// The service.
+    #[schema(value_type = String)]
+    service_id: Id,
+}
+
+/// What a confirmed suggestion has done.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Confirmed {
+    /// How many dependencies were linked to the service.
+    linked: usize,
+}
+
+/// What leans on what, and because of what it is broken
+///
+/// Edges and root causes name nodes by their place in the list. The answer has a tag: whoever sends it
+/// back in `If-None-Match` gets 304 until something changes.
+#[utoipa::path(
+    get, path = "/api/graph", operation_id = "get_graph", tag = "graph",
+    params(GraphQuery),
+    responses(
+        (status = 200, description = "The graph", body = GraphView),
+        (status = 304, description = "It is the one that the caller has"),
+        Refusal
+    )
+)]
+pub(super) async fn graph(
+    State(state): State<SharedState>,
+    Query(query): Query<GraphQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let graphs = &state.monitor.graphs;
+    match (query.service, query.depth) {
+        (None, None) => {
+            let answer = graphs.whole().await?;
+            tagged(&headers, &answer)
+        }
+        (None, Some(_)) => {
+            let detail = "`depth` says how far around a service; give `service` too, or neither.";
+            Err(Error::new(Code::InvalidQuery, detail))
+        }
+        (Some(_), Some(depth)) if depth > MAX_DEPTH => {
+            let detail = format!("{depth} is no depth; give 0 to {MAX_DEPTH}.");
+            Err(Error::new(Code::InvalidQuery, detail))
+        }
+        (Some(service), depth) => {
+            let answer = graphs.around(service, depth.unwrap_or(DEPTH)).await?;
+            tagged(&headers, &answer)
+        }
+    }
+}
+
+/// Whom a node hurts when it fails
+///
+/// Every service that leans on it, however far: its blast radius if it fails now, and "what if" if it
+/// does not.
+#[utoipa::path(
+    get, path = "/api/graph/impact", operation_id = "get_graph_impact", tag = "graph",
+    params(ImpactQuery),
+    responses(
+        (status = 200, description = "Whom it hurts", body = GraphImpact),
+        (status = 304, description = "It is the answer that the caller has"),
+        Refusal
+    )
+)]
+pub(super) async fn impact(
+    State(state): State<SharedState>,
+    Query(query): Query<ImpactQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    tagged(&headers, &state.monitor.graphs.impact(&query.node).await?)
+}
+
+/// Which external thing may be a service, the likeliest first
+///
+/// Nothing is linked until somebody confirms it.
+#[utoipa::path(
+    get, path = "/api/graph/suggestions", operation_id = "list_graph_suggestions", tag = "graph",
+    responses((status = 200, description = "Suggestions", body = Page<GraphSuggestion>), Refusal)
+)]
+pub(super) async fn suggestions(
+    State(state): State<SharedState>,
+) -> Result<Json<Page<GraphSuggestion>>, Error> {
+    let found = state.monitor.graphs.suggestions().await?;
+    let items = found.iter().map(GraphSuggestion::from).collect();
+    Ok(Json(Page { items, next_cursor: None }))
+}
+
+/// Say that an external thing is a service
+///
+/// Every dependency that goes by its name is linked to the service, unless it is linked already.
+#[utoipa::path(
+    post, path = "/api/graph/suggestions/confirm", operation_id = "confirm_graph_suggestion",
+    tag = "graph",
+    request_body = SuggestionChoice,
+    responses((status = 200, description = "What was linked", body = Confirmed), Refusal)
+)]
+pub(super) async fn confirm(
+    State(state): State<SharedState>,
+    SignedIn(editor): SignedIn,
+    CameFrom(source): CameFrom,
+    Json(choice): Json<SuggestionChoice>,
+) -> Result<Json<Confirmed>, Error> {
+    let key = key(&choice)?;
+    let (aliases, service) = (&state.monitor.aliases, choice.service_id);
+    let action = ("graph.confirm", service);
+    let linked = decide(&state, &editor, source, action, async |tx, out| {
+        let linked = aliases.link_named(tx, out, key.as_str(), service).await?;
+        let detail =
+            json!({"key": linked.key, "service": linked.service_name, "linked": linked.count});
+        Ok((linked.count, detail))
+    });
+    Ok(Json(Confirmed { linked: linked.await? }))
+}
+
+/// Say that an external thing is not a service
+///
+/// The pair is not suggested again.
+#[utoipa::path(
+    post, path = "/api/graph/suggestions/dismiss", operation_id = "dismiss_graph_suggestion",
+    tag = "graph",
+    request_body = SuggestionChoice,
+    responses((status = 204, description = "It is not suggested any more"), Refusal)
+)]
+pub(super) async fn dismiss(
+    State(state): State<SharedState>,
+    SignedIn(editor): SignedIn,
+    CameFrom(source): CameFrom,
+    Json(choice): Json<SuggestionChoice>,
+) -> Result<StatusCode, Error> {
+    let key = key(&choice)?;
+    let (graphs, service) = (&state.monitor.graphs, choice.service_id);
+    decide(&state, &editor, source, ("graph.dismiss", service), async |tx, _| {
+        let name = graphs.dismiss(tx, key.as_str(), service).await?;
+        Ok(((), json!({"key": key.as_str(), "service": name})))
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Writes a decision about a service with its line in the audit log.
+async fn decide<T>(
+    state: &SharedState,
+    editor: &Caller,
+    source: Source,
+    (action, service): (&'static str, Id),
+    work: impl AsyncFnOnce(&mut Tx, &mut Outbox) -> Result<(T, Value), Error>,
+) -> Result<T, Error> {
+    let (accounts, events) = (&state.accounts, &state.live.events);
+    events
+        .write(async |tx, out| {
+            accounts.confirm(tx, editor, Role::Editor).await?;
+            let (done, detail) = work(tx, out).await?;
+            let target = ("service", Some(service));
+            accounts.note(tx, editor, source, action, target, detail).await?;
+            Ok(done)
+        })
+        .await
+}
+
+fn key(choice: &SuggestionChoice) -> Result<CanonicalName, Error> {
+    CanonicalName::parse(&choice.key).map_err(|error| {
+        let told = error.to_string().replace("canonical_name", "key");
+        Error::new(Code::InvalidCanonicalName, sentence(&told)).with("field", "key")
+    })
+}

@@ -1,0 +1,9 @@
+//! The graph of an instance, kept true on both databases.
+#![cfg(test)]
+
+mod decisions;
+mod drawings;
+mod edits;
+mod house;
+mod recorded;
+mod trouble;

@@ -1,0 +1,2 @@
+DROP TABLE graph_dismissals;
+DROP TABLE graph_drawing;
