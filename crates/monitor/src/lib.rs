@@ -5,7 +5,8 @@
 //! the [`roster`] says which request to make now, by [`decide`] → [`observe`] makes it → [`formats`]
 //! read the answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the
 //! result: the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes
-//! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took.
+//! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took, [`past`] how
+//! everything was.
 
 pub mod aliases;
 mod announce;
@@ -18,6 +19,7 @@ mod known;
 pub mod latency;
 pub mod names;
 pub mod observe;
+pub mod past;
 pub mod policy;
 pub mod polling;
 mod record;
@@ -34,6 +36,7 @@ pub mod watch;
 pub use engine::{Engine, EngineParts};
 pub use failure::{FailureKind, PollFailure};
 pub use formats::{BadBody, Format, FormatError, Mapping};
+pub use past::Past;
 pub use policy::{PolicyError, PollPolicy};
 pub use polling::{Fetch, Polling};
 pub use recorder::Recorder;
