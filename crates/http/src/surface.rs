@@ -10,7 +10,7 @@ use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_jobs::Jobs;
 use mainstay_monitor::aliases::Aliases;
-use mainstay_monitor::{Fetch, Polling, Services, Views};
+use mainstay_monitor::{Fetch, Past, Polling, Services, Views};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -99,6 +99,8 @@ pub struct Monitor {
     pub aliases: Aliases,
     /// What is shown of both.
     pub views: Views,
+    /// How both were.
+    pub past: Past,
     /// Who polls.
     pub polling: Arc<dyn Polling>,
     /// How an address is called that somebody names.

@@ -7,7 +7,7 @@ use mainstay_base::{Clock, IdSource, Rng, SystemRng};
 use mainstay_events::Events;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::observe::WebObserver;
-use mainstay_monitor::{Engine, EngineParts, Recorder, Seal, Services, Views};
+use mainstay_monitor::{Engine, EngineParts, Past, Recorder, Seal, Services, Views};
 use mainstay_outbound::{OwnDoor, Policy, Web, WebOptions};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -62,6 +62,7 @@ pub(crate) fn start(
     let seal = Arc::new(PepperSeal { pepper, rng: Arc::clone(&rng) });
     let services = Services::new(events.clone(), ids.clone(), seal, edited);
     let views = Views::new(events.db().clone(), Arc::clone(&clock), config.history.missing());
+    let past = Past::new(events.db().clone(), config.history.hours());
     let parts = EngineParts {
         policy: config.poll,
         source: Arc::new(services.clone()),
@@ -75,6 +76,7 @@ pub(crate) fn start(
         services,
         aliases: Aliases::new(events, ids),
         views,
+        past,
         polling: Arc::new(engine.clone()),
         fetch: Arc::new(observer),
     };

@@ -16,9 +16,10 @@ use mainstay_http::{
 use mainstay_jobs::{Jobs, JobsOptions};
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::engine::PollNowError;
+use mainstay_monitor::latency::Retention;
 use mainstay_monitor::polling::{Answering, PollAnswer, ScheduleView};
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
-use mainstay_monitor::{Fetch, PollFailure, Polling, Seal, ServiceNumber, Services, Views};
+use mainstay_monitor::{Fetch, Past, PollFailure, Polling, Seal, ServiceNumber, Services, Views};
 use mainstay_store::Db;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -108,6 +109,7 @@ fn monitor(events: &Events, clock: &Arc<dyn Clock>, ids: &IdSource) -> Monitor {
         services: Services::new(events.clone(), ids.clone(), seal, Arc::new(|| ())),
         aliases: Aliases::new(events.clone(), ids.clone()),
         views: Views::new(events.db().clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
+        past: Past::new(events.db().clone(), Retention::default().hours()),
         polling: Arc::new(Nothing),
         fetch: Arc::new(Nothing),
     }

@@ -142,7 +142,7 @@ fn variant_tag(etag: &'static str, encoding: Encoding) -> (String, HeaderValue) 
 }
 
 /// Whether `If-None-Match` names the tag, by the weak comparison that RFC 9110 asks for here.
-fn is_known(request: &HeaderMap, etag: &str) -> bool {
+pub(super) fn is_known(request: &HeaderMap, etag: &str) -> bool {
     let values = request.get_all(header::IF_NONE_MATCH).iter();
     values.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(|tag| {
         let tag = tag.trim();

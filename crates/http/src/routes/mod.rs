@@ -13,17 +13,21 @@ mod admin_users;
 mod aliases;
 pub(crate) mod assets;
 mod auth;
+mod board;
 mod dependencies;
 mod encoding;
 mod events;
+mod graph_history;
 mod health;
 mod invites;
+mod kept;
 mod metrics;
 mod openapi;
 mod services;
 mod services_try;
 mod setup;
 mod system;
+mod uptime;
 
 use axum::Router;
 use axum::routing::get;
@@ -85,6 +89,12 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(dependencies::link, dependencies::unlink))
         .routes(routes!(activity::recent))
         .routes(routes!(activity::unstable))
+        .routes(routes!(uptime::of_service))
+        .routes(routes!(uptime::of_dependency))
+        .routes(routes!(graph_history::history))
+        .routes(routes!(board::board))
+        .routes(routes!(board::strips))
+        .routes(routes!(board::wallboard))
         .routes(routes!(aliases::list, aliases::create))
         .routes(routes!(aliases::change, aliases::remove))
         .routes(routes!(events::follow))
