@@ -65,7 +65,7 @@ pub(in crate::views) async fn services(
             id: row.get("id")?,
             now: Now {
                 created_at: row.get("created_at")?,
-                status: word(row.get("status")?),
+                status: word(row, "status")?,
                 overdue_since: row.get("overdue_since")?,
             },
         })
@@ -83,8 +83,8 @@ pub(in crate::views) async fn turns(
     for row in snapshot.fetch_all(&TURNS, values![numbers, from, CELL_MS]).await? {
         let turns = Turns {
             cell: usize::try_from(row.get::<i64>("cell")?).unwrap_or(usize::MAX),
-            before: word(row.get("before")?),
-            after: word(row.get("after")?),
+            before: word(&row, "before")?,
+            after: word(&row, "after")?,
             first: row.get("first_no")?,
             last: row.get("last_no")?,
         };
@@ -93,6 +93,7 @@ pub(in crate::views) async fn turns(
     Ok(all)
 }
 
-fn word(text: Option<String>) -> ServiceStatus {
-    text.as_deref().and_then(ServiceStatus::from_name).unwrap_or(ServiceStatus::Unknown)
+fn word(row: &Row, column: &str) -> Result<ServiceStatus, StoreError> {
+    let text: Option<String> = row.get(column)?;
+    Ok(text.as_deref().and_then(ServiceStatus::from_name).unwrap_or(ServiceStatus::Unknown))
 }
