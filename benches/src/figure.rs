@@ -41,6 +41,8 @@ pub const PROMISED: &[&str] = &[
     "poll.false_timeouts",
     "poll.rss_mb",
     "poll.api_services_p99_ms",
+    "poll.api_board_p99_ms",
+    "poll.api_wallboard_p99_ms",
     "poll.bytes_per_point",
     "poll.sim_growth",
     "poll.postgres_cpu_ms",

@@ -6,6 +6,7 @@ use mainstay_monitor::PollFailure;
 use mainstay_monitor::aliases::{AliasesError, NameError};
 use mainstay_monitor::engine::PollNowError;
 use mainstay_monitor::graph::GraphsError;
+use mainstay_monitor::past::PastError;
 use mainstay_monitor::roster::NotNow;
 use mainstay_monitor::services::{Invalid, ServicesError};
 
@@ -99,6 +100,18 @@ impl From<PollNowError> for Error {
             PollNowError::NotRecorded | PollNowError::Stopping => Code::PollNotRecorded,
         };
         Self::new(code, sentence(&error.to_string())).retry_after(HOST_WAIT)
+    }
+}
+
+impl From<PastError> for Error {
+    fn from(error: PastError) -> Self {
+        match error {
+            PastError::Store(error) => error.into(),
+            PastError::Future { .. } | PastError::Span { .. } => {
+                Self::new(Code::InvalidQuery, sentence(&error.to_string()))
+            }
+            _ => Self::internal(error),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_jobs::Jobs;
 use mainstay_monitor::aliases::Aliases;
-use mainstay_monitor::{Fetch, Graphs, Polling, Services, Views};
+use mainstay_monitor::{Fetch, Graphs, Past, Polling, Services, Views};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -101,6 +101,8 @@ pub struct Monitor {
     pub views: Views,
     /// What leans on what.
     pub graphs: Graphs,
+    /// How both were.
+    pub past: Past,
     /// Who polls.
     pub polling: Arc<dyn Polling>,
     /// How an address is called that somebody names.

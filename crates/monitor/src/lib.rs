@@ -6,7 +6,7 @@
 //! read the answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the
 //! result: the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes
 //! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took, [`graph`]
-//! what leans on what.
+//! what leans on what, [`past`] how everything was.
 
 pub mod aliases;
 mod announce;
@@ -20,6 +20,7 @@ mod known;
 pub mod latency;
 pub mod names;
 pub mod observe;
+pub mod past;
 pub mod policy;
 pub mod polling;
 mod record;
@@ -37,6 +38,7 @@ pub use engine::{Engine, EngineParts};
 pub use failure::{FailureKind, PollFailure};
 pub use formats::{BadBody, Format, FormatError, Mapping};
 pub use graph::{Graphs, GraphsOptions};
+pub use past::Past;
 pub use policy::{PolicyError, PollPolicy};
 pub use polling::{Fetch, Polling};
 pub use recorder::Recorder;

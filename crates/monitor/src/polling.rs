@@ -108,6 +108,17 @@ pub enum CircuitState {
     HalfOpen,
 }
 
+impl CircuitState {
+    /// The state of this name; what is none lets polls through.
+    pub(crate) fn from_name(name: &str) -> Self {
+        match name {
+            "open" => Self::Open,
+            "half_open" => Self::HalfOpen,
+            _ => Self::Closed,
+        }
+    }
+}
+
 /// Why a poll failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = PollError)]

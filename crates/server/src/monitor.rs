@@ -8,7 +8,7 @@ use mainstay_events::Events;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::observe::WebObserver;
 use mainstay_monitor::{
-    Engine, EngineParts, Graphs, GraphsOptions, Recorder, Seal, Services, Views,
+    Engine, EngineParts, Graphs, GraphsOptions, Past, Recorder, Seal, Services, Views,
 };
 use mainstay_outbound::{OwnDoor, Policy, Web, WebOptions};
 use tokio_util::sync::CancellationToken;
@@ -64,6 +64,7 @@ pub(crate) fn start(
     let seal = Arc::new(PepperSeal { pepper, rng: Arc::clone(&rng) });
     let services = Services::new(events.clone(), ids.clone(), seal, edited);
     let views = Views::new(events.db().clone(), Arc::clone(&clock), config.history.missing());
+    let past = Past::new(events.db().clone(), config.history.hours());
     let parts = EngineParts {
         policy: config.poll,
         source: Arc::new(services.clone()),
@@ -81,6 +82,7 @@ pub(crate) fn start(
         aliases: Aliases::new(events, ids),
         views,
         graphs,
+        past,
         polling: Arc::new(engine.clone()),
         fetch: Arc::new(observer),
     };

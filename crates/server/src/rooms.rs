@@ -8,6 +8,7 @@ use mainstay_base::{Clock, IdSource, SystemRng};
 use mainstay_events::{Events, EventsOptions, EventsTasks, Topic};
 use mainstay_jobs::{Handler, Jobs, JobsOptions};
 use mainstay_monitor::latency::Upkeep;
+use mainstay_monitor::past::Keyframes;
 use mainstay_outbound::Mailer;
 use mainstay_store::{Db, installation, migrate};
 use tokio_util::sync::CancellationToken;
@@ -79,6 +80,7 @@ pub(crate) async fn open(
         audit_kept: config.accounts.audit_kept,
         mail: mailer.map(|mailer| (mailer, pepper.clone())),
         upkeep: upkeep(config, &db).await?,
+        keyframes: Keyframes::new(db.clone(), config.history.hours())?,
     };
     let handlers = work::handlers(tools)?;
     jobs.register(&handlers);

@@ -11,6 +11,7 @@ use mainstay_jobs::{
     RunnerOptions, RunnerTask,
 };
 use mainstay_monitor::latency::Upkeep;
+use mainstay_monitor::past::Keyframes;
 use mainstay_outbound::{Mailer, SendError};
 use mainstay_store::Tx;
 use serde_json::{Value, json};
@@ -33,14 +34,18 @@ pub(crate) struct Tools {
     /// Only where mail is configured: what waits stays in the queue until it is.
     pub(crate) mail: Option<(Mailer, Pepper)>,
     pub(crate) upkeep: Upkeep,
+    pub(crate) keyframes: Keyframes,
 }
 
 /// A handler for each kind of job.
 pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError> {
-    let Tools { accounts, audit_kept, mail, upkeep } = tools;
+    let Tools { accounts, audit_kept, mail, upkeep, keyframes } = tools;
     let kind = Kind::new(CLEAN_UP_ACCOUNTS)?;
-    let mut handlers: Vec<Arc<dyn Handler>> =
-        vec![Arc::new(CleanUp { kind, accounts, audit_kept }), Arc::new(upkeep)];
+    let mut handlers: Vec<Arc<dyn Handler>> = vec![
+        Arc::new(CleanUp { kind, accounts, audit_kept }),
+        Arc::new(upkeep),
+        Arc::new(keyframes),
+    ];
     if let Some((mailer, pepper)) = mail {
         handlers.push(Arc::new(SendMail { kind: Kind::new(MAIL)?, mailer, pepper }));
     }
@@ -50,7 +55,8 @@ pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError>
 /// What comes again by the clock.
 pub(crate) fn cron() -> Result<Vec<CronJob>, JobsError> {
     let job = NewJob::new(Kind::new(CLEAN_UP_ACCOUNTS)?, json!({}));
-    Ok(vec![CronJob::new(CLEAN_UP_ACCOUNTS, CLEAN_UP_AT, job)?, Upkeep::cron()?])
+    let clean_up = CronJob::new(CLEAN_UP_ACCOUNTS, CLEAN_UP_AT, job)?;
+    Ok(vec![clean_up, Upkeep::cron()?, Keyframes::cron()?])
 }
 
 /// Starts to run jobs until `stop`.
@@ -170,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_comes_by_the_clock_can_be_read() {
-        assert_eq!(cron().unwrap().len(), 2);
+        assert_eq!(cron().unwrap().len(), 3);
     }
 
     #[test]

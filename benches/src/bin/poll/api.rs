@@ -1,4 +1,5 @@
-//! How long somebody waits for the first page of the services, while all of them are polled.
+//! How long somebody waits for the first page of the services, the board and the wallboard, while all of
+//! them are polled.
 
 use std::time::{Duration, Instant};
 
@@ -11,28 +12,42 @@ use crate::instance::{EMAIL, PASSWORD};
 
 /// The pause between two looks.
 const BETWEEN: Duration = Duration::from_millis(50);
-const PATH: &str = "/api/services?limit=50";
+/// What is looked at.
+const PATHS: [(&str, &str); 3] = [
+    ("services", "/api/services?limit=50"),
+    ("board", "/api/board"),
+    ("wallboard", "/api/wallboard"),
+];
 /// The slowest of a hundred.
 const SLOWEST: usize = 100;
 
-/// Looks at the list until `until`.
+/// Looks at each in turn until `until`.
 pub(crate) async fn measure(name: &str, address: &str, until: Instant) -> anyhow::Result<()> {
     let cookie = sign_in(address).await?;
-    let request = format!(
-        "GET {PATH} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncookie: {cookie}\r\n\r\n"
-    );
-    let mut waits = Vec::new();
+    let mut waits = PATHS.map(|_| Vec::new());
     while Instant::now() < until {
-        let asked = Instant::now();
-        let answer = exchange(address, &request).await?;
-        anyhow::ensure!(answer.starts_with("HTTP/1.1 200"), "{PATH} answers {answer:.200}");
-        waits.push(asked.elapsed().as_secs_f64() * 1_000.0);
-        tokio::time::sleep(BETWEEN).await;
+        for ((_, path), waits) in PATHS.iter().zip(&mut waits) {
+            waits.push(look(address, path, &cookie).await?);
+            tokio::time::sleep(BETWEEN).await;
+        }
     }
-    waits.sort_by(f64::total_cmp);
-    let slowest = waits.iter().rev().nth(waits.len() / SLOWEST).context("nobody looked")?;
-    print(&format!("{name}.api_services_p99_ms"), *slowest, "ms")?;
+    for ((what, _), waits) in PATHS.iter().zip(&mut waits) {
+        waits.sort_by(f64::total_cmp);
+        let slowest = waits.iter().rev().nth(waits.len() / SLOWEST).context("nobody looked")?;
+        print(&format!("{name}.api_{what}_p99_ms"), *slowest, "ms")?;
+    }
     Ok(())
+}
+
+/// How many milliseconds an answer takes.
+async fn look(address: &str, path: &str, cookie: &str) -> anyhow::Result<f64> {
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncookie: {cookie}\r\n\r\n"
+    );
+    let asked = Instant::now();
+    let answer = exchange(address, &request).await?;
+    anyhow::ensure!(answer.starts_with("HTTP/1.1 200"), "{path} answers {answer:.200}");
+    Ok(asked.elapsed().as_secs_f64() * 1_000.0)
 }
 
 async fn sign_in(address: &str) -> anyhow::Result<String> {

@@ -1,6 +1,6 @@
 //! `./scripts/bench poll`: what a recorded poll costs the real binary beside a [`bare`] client of hyper
-//! with the same pacing ([`cost`]), whether 5 000 services are polled on time ([`crowd`]), and whether
-//! the loop costs the same for a million ([`growth`]).
+//! with the same pacing ([`cost`]), whether 5 000 services are polled on time ([`crowd`]), whether
+//! the loop costs the same for a million ([`growth`]), and how long the [`past`] takes to be told.
 //!
 //! `POLL_SECONDS=600` watches the 5 000 for ten minutes.
 #![expect(
@@ -14,6 +14,7 @@ mod cost;
 mod crowd;
 mod growth;
 mod instance;
+mod past;
 mod readings;
 mod upstream;
 mod world;
@@ -46,8 +47,10 @@ async fn measure() -> anyhow::Result<()> {
     let upstream = Upstream::start()?;
     cost::measure_sqlite(&upstream).await?;
     crowd::measure_sqlite(&upstream).await?;
+    past::measure_sqlite(tempfile::tempdir()?.path()).await?;
     let cluster = Cluster::start()?;
     cost::measure_postgres(&upstream, &cluster).await?;
     crowd::measure_postgres(&upstream, &cluster).await?;
+    past::measure_postgres(&cluster).await?;
     figure::finish("poll")
 }

@@ -205,7 +205,7 @@ async fn shown(state: &SharedState, id: Id) -> Result<Json<Dependency>, Error> {
     Ok(Json(found.ok_or_else(no_dependency)?))
 }
 
-fn no_dependency() -> Error {
+pub(super) fn no_dependency() -> Error {
     let detail = "There is no dependency with this id. Its service may have been removed.";
     Error::new(Code::NotFound, detail)
 }

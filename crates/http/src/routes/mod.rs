@@ -13,12 +13,15 @@ mod admin_users;
 mod aliases;
 pub(crate) mod assets;
 mod auth;
+mod board;
 mod dependencies;
 mod encoding;
 mod events;
 mod graph;
+mod graph_history;
 mod health;
 mod invites;
+mod kept;
 mod metrics;
 mod openapi;
 mod services;
@@ -26,6 +29,7 @@ mod services_try;
 mod setup;
 mod system;
 mod tagged;
+mod uptime;
 
 use axum::Router;
 use axum::routing::get;
@@ -87,6 +91,12 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(dependencies::link, dependencies::unlink))
         .routes(routes!(activity::recent))
         .routes(routes!(activity::unstable))
+        .routes(routes!(uptime::of_service))
+        .routes(routes!(uptime::of_dependency))
+        .routes(routes!(graph_history::history))
+        .routes(routes!(board::board))
+        .routes(routes!(board::strips))
+        .routes(routes!(board::wallboard))
         .routes(routes!(aliases::list, aliases::create))
         .routes(routes!(aliases::change, aliases::remove))
         .routes(routes!(graph::graph))

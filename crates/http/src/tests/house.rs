@@ -17,8 +17,9 @@ use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
 use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
 use mainstay_monitor::aliases::Aliases;
+use mainstay_monitor::latency::Retention;
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
-use mainstay_monitor::{Graphs, GraphsOptions, Services, Views};
+use mainstay_monitor::{Graphs, GraphsOptions, Past, Services, Views};
 use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -192,6 +193,7 @@ impl Rooms {
                 CancellationToken::new(),
             ),
             views: Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
+            past: Past::new(db.clone(), Retention::default().hours()),
             polling: Arc::clone(&engine) as _,
             fetch: Arc::clone(&engine) as _,
         };

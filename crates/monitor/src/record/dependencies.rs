@@ -7,6 +7,7 @@ use mainstay_store::{Sql, StoreError, Tx, values};
 use serde::Serialize;
 
 use super::forget::forget;
+use super::histories::ChangeRow;
 use super::{over_rows, rows_text};
 use crate::judge::{Ruling, Touched};
 use crate::names::compared;
@@ -110,25 +111,33 @@ pub(crate) struct Ruled<'a> {
     pub(crate) ruling: &'a mut Ruling,
 }
 
-/// Writes what is changed, gone and new; new dependencies learn their numbers.
-pub(crate) async fn write(tx: &mut Tx, ruled: &mut [Ruled<'_>]) -> Result<(), StoreError> {
+/// Writes what is changed, gone and new; new dependencies learn their numbers. What is told of those that
+/// go by another name from the first day on is given back, to be written after they came to be.
+pub(crate) async fn write(
+    tx: &mut Tx,
+    ruled: &mut [Ruled<'_>],
+) -> Result<Vec<ChangeRow>, StoreError> {
     update(tx, ruled).await?;
     vanish(tx, ruled).await?;
     // Who was reported again does not have to make room.
     forget(tx, ruled).await?;
-    let numbers = insert(tx, ruled).await?;
+    let (numbers, aliases) = insert(tx, ruled).await?;
     for touched in ruled.iter_mut().flat_map(|one| one.ruling.touched.iter_mut()) {
         if touched.known.number.is_none() {
             touched.known.number = numbers.get(&touched.known.id).copied();
         }
     }
-    Ok(())
+    Ok(aliases)
 }
 
-async fn insert(tx: &mut Tx, ruled: &[Ruled<'_>]) -> Result<HashMap<Id, i64>, StoreError> {
+/// The numbers of what is new, and the aliases that hold for it.
+async fn insert(
+    tx: &mut Tx,
+    ruled: &[Ruled<'_>],
+) -> Result<(HashMap<Id, i64>, Vec<ChangeRow>), StoreError> {
     let names: Vec<String> = each(ruled, is_new).map(|(_, _, one)| one.name.clone()).collect();
     if names.is_empty() {
-        return Ok(HashMap::new());
+        return Ok((HashMap::new(), Vec::new()));
     }
     let mut canonical = HashMap::new();
     for row in tx.fetch_all(&ALIASES, values![&names]).await? {
@@ -150,7 +159,23 @@ async fn insert(tx: &mut Tx, ruled: &[Ruled<'_>]) -> Result<HashMap<Id, i64>, St
         })
         .collect();
     let inserted = tx.fetch_all(&INSERT, values![rows_text(&rows).as_str()]).await?;
-    inserted.iter().map(|row| Ok((row.get("id")?, row.get("number")?))).collect()
+    let numbers: HashMap<Id, i64> = inserted
+        .iter()
+        .map(|row| Ok((row.get("id")?, row.get("number")?)))
+        .collect::<Result<_, StoreError>>()?;
+    let renamed = each(ruled, is_new).filter_map(|(all, touched, reported)| {
+        let after = canonical.get(&reported.name).filter(|name| **name != reported.name)?;
+        Some(ChangeRow {
+            at: all.ruling.at.as_millis(),
+            kind: "alias",
+            service_no: Some(all.service_no),
+            dependency_no: Some(*numbers.get(&touched.known.id)?),
+            before: Some(reported.name.clone()),
+            after: Some(after.clone()),
+        })
+    });
+    let renamed = renamed.collect();
+    Ok((numbers, renamed))
 }
 
 async fn update(tx: &mut Tx, ruled: &[Ruled<'_>]) -> Result<(), StoreError> {

@@ -56,9 +56,13 @@ struct PollRow<'a> {
     error_message: Option<&'a str>,
 }
 
-/// Writes what the rulings changed.
-pub(crate) async fn write(tx: &mut Tx, ruled: &[Ruled<'_>]) -> Result<(), StoreError> {
-    let changes: Vec<_> = ruled.iter().flat_map(changes_of).collect();
+/// Writes what the rulings changed, and then the aliases of what is new.
+pub(crate) async fn write(
+    tx: &mut Tx,
+    ruled: &[Ruled<'_>],
+    aliases: Vec<ChangeRow>,
+) -> Result<(), StoreError> {
+    let changes: Vec<_> = ruled.iter().flat_map(changes_of).chain(aliases).collect();
     write_changes(tx, &changes).await?;
     let errors: Vec<_> = ruled.iter().flat_map(|one| errors_of(one.ruling)).collect();
     if !errors.is_empty() {

@@ -224,8 +224,8 @@ impl<'a> Writing<'a> {
                 Some(Ruled { service_no: result.watch.number.0, report, ruling })
             })
             .collect();
-        dependencies::write(tx, &mut ruled).await?;
-        histories::write(tx, &ruled).await?;
+        let aliases = dependencies::write(tx, &mut ruled).await?;
+        histories::write(tx, &ruled, aliases).await?;
         let points: Vec<_> = ruled.iter().filter_map(points_of).collect();
         latency::insert(tx, &points).await?;
         Ok(())

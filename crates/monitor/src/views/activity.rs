@@ -67,6 +67,6 @@ pub struct Unstable {
 
 /// Numbers of JavaScript do not reach so far.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-fn as_text<S: serde::Serializer>(id: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_text<S: serde::Serializer>(id: &i64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(id)
 }

@@ -7,11 +7,13 @@ use mainstay_base::{Clock, Id, Timestamp};
 use mainstay_store::{Db, Dialect, StoreError};
 
 use super::activity::{Activity, ActivityItem, Unstable};
+use super::board::strip::{self, CELL_MS, Strip, Strips};
+use super::board::{Answer, Boards};
 use super::dependency::Dependency;
 use super::history::{DependencyError, PollHistoryItem};
 use super::list::{ListAsk, MAX_PAGE, Part, Place};
 use super::record::changes::Of;
-use super::record::{activity, changes, dependencies, histories, services};
+use super::record::{activity, changes, dependencies, histories, services, strips};
 use super::service::Service;
 use super::timeline::{MAX_TRANSITIONS, Timeline, timeline};
 use crate::latency::{self, Bucket, Range};
@@ -28,6 +30,7 @@ pub struct Views {
     db: Db,
     clock: Arc<dyn Clock>,
     missing_shown_for: Duration,
+    boards: Arc<Boards>,
 }
 
 /// A service, the number that the engine knows it by, and what it leans on.
@@ -45,7 +48,7 @@ impl Views {
     /// What `db` holds.
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, missing_shown_for: Duration) -> Self {
-        Self { db, clock, missing_shown_for }
+        Self { db, clock, missing_shown_for, boards: Arc::default() }
     }
 
     /// A part of the services.
@@ -170,6 +173,55 @@ impl Views {
     pub async fn unstable(&self, limit: u32) -> Result<Vec<Unstable>, StoreError> {
         let since = earlier(self.db.now().await?, UNSTABLE_WITHIN);
         activity::unstable(&self.db, since, limit.clamp(1, MAX_PAGE)).await
+    }
+
+    /// Every service in one line, kept for as long as nothing has changed.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn board(&self) -> Result<Arc<Answer>, StoreError> {
+        self.boards.board(&self.db, &*self.clock, self.tick()).await
+    }
+
+    /// What everything leans on, grouped by name, kept for as long as nothing has changed.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn wallboard(&self) -> Result<Arc<Answer>, StoreError> {
+        let missing_for = self.missing_shown_for;
+        self.boards.wallboard(&self.db, &*self.clock, self.tick(), missing_for).await
+    }
+
+    /// How these services were over the last day, in the order of `ids`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn strips(&self, ids: &[Id]) -> Result<Strips, StoreError> {
+        let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        self.db
+            .snapshot(async |snapshot| {
+                let now = snapshot.now().await?;
+                let from = strip::begin(now);
+                let found = strips::services(snapshot, self.tick(), &texts).await?;
+                let numbers: Vec<i64> = found.iter().map(|one| one.number).collect();
+                let turns = strips::turns(snapshot, &numbers, from).await?;
+                let mut hours = latency::hours(snapshot, &numbers, now).await?;
+                let mut items: Vec<_> = found
+                    .into_iter()
+                    .map(|one| Strip {
+                        id: one.id,
+                        cells: strip::cells(
+                            from,
+                            one.now,
+                            turns.get(&one.number).map_or(&[], Vec::as_slice),
+                        ),
+                        p95_ms: hours.take(one.number),
+                    })
+                    .collect();
+                items.sort_by_key(|item| ids.iter().position(|id| *id == item.id));
+                Ok(Strips { from, cell_ms: CELL_MS, hours_from: hours.from, items })
+            })
+            .await
     }
 
     async fn find(&self, id: Id) -> Result<Option<dependencies::Shown>, StoreError> {

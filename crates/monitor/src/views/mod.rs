@@ -1,18 +1,20 @@
 //! What people are shown of services and dependencies, and of what became of them.
 //!
 //! [`Views`] reads by `record` (all SQL): [`service`] and its list, [`dependency`], their histories,
-//! [`timeline`] (pure, over rows), [`activity`].
+//! [`timeline`] (pure, over rows), [`activity`], and all of it at a glance: [`board`].
 
 pub mod activity;
+pub mod board;
 pub mod dependency;
 mod handle;
 pub mod history;
 pub mod list;
-mod record;
+pub(crate) mod record;
 pub mod service;
 pub mod timeline;
 
 pub use activity::{Activity, ActivityItem, Unstable};
+pub use board::{Answer, Board, BoardItem, Strip, Strips, Wallboard};
 pub use dependency::Dependency;
 pub use handle::{MISSING_SHOWN_FOR, UNSTABLE_WITHIN, Views, Whole};
 pub use history::{DependencyError, PollHistoryItem};

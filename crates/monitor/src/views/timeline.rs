@@ -36,7 +36,7 @@ pub struct Transition {
 
 /// What a row says from its moment on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(crate) enum Said {
     /// What its service says of it.
     Status(DependencyStatus),
     /// Whether its service reports it.
@@ -47,7 +47,7 @@ pub(super) enum Said {
 
 /// What is known at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Known {
+pub(crate) struct Known {
     status: DependencyStatus,
     present: bool,
     fresh: bool,
@@ -55,10 +55,10 @@ pub(super) struct Known {
 
 impl Known {
     /// Before anything was said.
-    pub(super) const NOTHING: Self =
+    pub(crate) const NOTHING: Self =
         Self { status: DependencyStatus::Unknown, present: true, fresh: true };
 
-    pub(super) fn hear(&mut self, said: Said) {
+    pub(crate) fn hear(&mut self, said: Said) {
         match said {
             Said::Status(status) => self.status = status,
             Said::Present(present) => self.present = present,
@@ -72,7 +72,7 @@ impl Known {
 }
 
 /// The timeline of what was said since `from`, oldest first, by what was known then.
-pub(super) fn timeline(
+pub(crate) fn timeline(
     mut known: Known,
     from: Timestamp,
     to: Timestamp,

@@ -11,7 +11,8 @@ use crate::record::states;
 const RENAME: Sql = Sql::same(
     "monitor.rename_dependencies",
     "UPDATE dependencies SET canonical_name = $2, canonical_key = $3
-     WHERE name = $1 AND canonical_name <> $2 RETURNING number, service_no, removed_at",
+     WHERE name = $1 AND canonical_name <> $2 RETURNING number, service_no,
+       (SELECT s.removed_at FROM services AS s WHERE s.number = dependencies.service_no) AS removed_at",
 );
 
 // SQLite has one writer.
@@ -43,6 +44,7 @@ pub(in crate::aliases) async fn rewrite(
     for row in tx.fetch_all(&RENAME, values![name, after, &key]).await? {
         let service_no: i64 = row.get("service_no")?;
         services.push(service_no);
+        // A closed one may be reported again; what a removed service leaned on never is.
         if row.get::<Option<i64>>("removed_at")?.is_none() {
             changes.push(ChangeRow {
                 at: now.as_millis(),

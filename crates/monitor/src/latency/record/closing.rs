@@ -2,10 +2,11 @@
 //! long, and what is closed leaves for good when no history of it is left.
 
 use mainstay_base::Timestamp;
-use mainstay_store::{Db, Sql, StoreError, Tx, values};
+use mainstay_store::{Db, Row, Sql, StoreError, Tx, values};
 
 use super::old::PORTION;
 use crate::latency::budget::Budget;
+use crate::record::histories::{ChangeRow, write_changes};
 use crate::record::states;
 
 const MISSING: Sql = Sql::same(
@@ -16,9 +17,11 @@ const MISSING: Sql = Sql::same(
 const CLOSE: Sql = Sql::pair(
     "monitor.close_dependencies",
     "UPDATE dependencies SET removed_at = $3
-     WHERE number IN (SELECT value FROM json_each($1)) AND missing_since < $2 AND removed_at IS NULL",
+     WHERE number IN (SELECT value FROM json_each($1)) AND missing_since < $2 AND removed_at IS NULL
+     RETURNING number, service_no, name",
     "UPDATE dependencies SET removed_at = $3
-     WHERE number = ANY ($1) AND missing_since < $2 AND removed_at IS NULL",
+     WHERE number = ANY ($1) AND missing_since < $2 AND removed_at IS NULL
+     RETURNING number, service_no, name",
 );
 // Latencies are those of a service as a whole, and leave no later than changes do.
 const CLOSED: Sql = Sql::same(
@@ -115,7 +118,9 @@ async fn change(tx: &mut Tx, step: Step, found: &Found) -> Result<u64, StoreErro
     states::hold(tx, services).await?;
     let rows = match step {
         Step::Close { missing_since, now } => {
-            tx.execute(&CLOSE, values![numbers, missing_since, now]).await?
+            let closed = tx.fetch_all(&CLOSE, values![numbers, missing_since, now]).await?;
+            write_changes(tx, &changes_of(&closed, now)?).await?;
+            u64::try_from(closed.len()).unwrap_or(u64::MAX)
         }
         Step::Dependencies { removed_at } => {
             tx.execute(&REMOVE, values![numbers, removed_at]).await?
@@ -127,4 +132,19 @@ async fn change(tx: &mut Tx, step: Step, found: &Found) -> Result<u64, StoreErro
     };
     states::touch(tx, services).await?;
     Ok(rows)
+}
+
+/// What was closed is told: how everything was at a moment is found from what changed.
+fn changes_of(closed: &[Row], now: Timestamp) -> Result<Vec<ChangeRow>, StoreError> {
+    let change = |row: &Row| {
+        Ok(ChangeRow {
+            at: now.as_millis(),
+            kind: "removed",
+            service_no: Some(row.get("service_no")?),
+            dependency_no: Some(row.get("number")?),
+            before: Some(row.get("name")?),
+            after: None,
+        })
+    };
+    closed.iter().map(change).collect()
 }

@@ -51,6 +51,26 @@ const OF_SERVICE: Sql = Sql::pair(
     "SELECT service_no, start, summaries FROM latency_rollups
      WHERE service_no = $1 AND span = $2 AND start >= $3 AND start < $4 ORDER BY start",
 );
+const OF_SPAN: Sql = Sql::same(
+    "monitor.rollups_of_span",
+    "SELECT service_no, start, summaries FROM latency_rollups
+     WHERE span = $1 AND start = $2 AND service_no > $3 ORDER BY service_no LIMIT $4",
+);
+const OF_SERVICES: Sql = Sql::pair(
+    "monitor.rollups_of_services",
+    "SELECT service_no, start, summaries FROM latency_rollups INDEXED BY latency_rollups_by_service
+     WHERE service_no IN (SELECT value FROM json_each($1)) AND span = 3600000
+       AND start >= $2 AND start < $3
+     UNION ALL
+     SELECT service_no, start, summaries FROM latency_rollups INDEXED BY latency_rollups_by_service
+     WHERE service_no IN (SELECT value FROM json_each($1)) AND span = 300000
+       AND start >= $3 AND start < $4",
+    "SELECT service_no, start, summaries FROM latency_rollups
+     WHERE service_no = ANY ($1) AND span = 3600000 AND start >= $2 AND start < $3
+     UNION ALL
+     SELECT service_no, start, summaries FROM latency_rollups
+     WHERE service_no = ANY ($1) AND span = 300000 AND start >= $3 AND start < $4",
+);
 const INSERT: Sql = Sql::pair(
     "monitor.insert_rollups",
     "INSERT INTO latency_rollups (span, start, service_no, summaries)
@@ -117,6 +137,30 @@ pub(crate) async fn of_service(
     snapshot.fetch_all(&OF_SERVICE, values).await?.iter().map(rollup_row).collect()
 }
 
+/// The rows of one span, of the services after `after`, by service and up to `limit`.
+pub(crate) async fn of_span(
+    db: &Db,
+    length: i64,
+    start: i64,
+    after: i64,
+    limit: usize,
+) -> Result<Vec<RollupRow>, StoreError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = db.fetch_all(&OF_SPAN, values![length, start, after, limit]).await?;
+    rows.iter().map(rollup_row).collect()
+}
+
+/// The hourly rows of some services from the first moment on, and from the second to the last those of
+/// five minutes.
+pub(crate) async fn of_services(
+    snapshot: &mut Snapshot,
+    services: &[i64],
+    (from, between, end): (i64, i64, i64),
+) -> Result<Vec<RollupRow>, StoreError> {
+    let values = values![services, from, between, end];
+    snapshot.fetch_all(&OF_SERVICES, values).await?.iter().map(rollup_row).collect()
+}
+
 /// Writes the packed summaries of services over a span. What is there already stays as it is.
 pub(crate) async fn insert(
     tx: &mut Tx,
@@ -142,3 +186,6 @@ fn rollup_row(row: &mainstay_store::Row) -> Result<RollupRow, StoreError> {
 
 #[cfg(test)]
 pub(crate) const PLANNED: [&Sql; 2] = [&PORTION, &OF_SERVICE];
+/// Those that are for many services at once.
+#[cfg(test)]
+pub(crate) const PLANNED_FOR_MANY: [&Sql; 2] = [&OF_SPAN, &OF_SERVICES];

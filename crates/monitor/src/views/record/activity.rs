@@ -18,7 +18,7 @@ const RECENT: Sql = Sql::same(
        OR (c.kind = 'added' AND c.dependency_no IS NOT NULL AND c.after IN ('degraded', 'down')))
      ORDER BY c.number DESC LIMIT $3",
 );
-// The signs keep SQLite from reading all changes ever in the order of their services.
+// What Mainstay itself did not know tells nothing of how stable others are. The signs keep SQLite from reading all changes ever in the order of their services.
 pub(super) const UNSTABLE: Sql = Sql::same(
     "monitor.unstable",
     "SELECT t.transitions, t.last_at, s.id AS service_id, s.name AS service_name,
@@ -26,6 +26,7 @@ pub(super) const UNSTABLE: Sql = Sql::same(
      FROM (SELECT +service_no AS service_no, +dependency_no AS dependency_no,
          count(*) AS transitions, max(at) AS last_at
        FROM changes WHERE at > $1 AND kind IN ('service', 'dependency')
+         AND (before IS NULL OR before <> 'unknown') AND after <> 'unknown'
        GROUP BY +service_no, +dependency_no) AS t
      JOIN services AS s ON s.number = t.service_no
      LEFT JOIN dependencies AS d ON d.number = t.dependency_no

@@ -70,13 +70,13 @@ pub(super) const STALE_BEFORE: Sql =
 
 /// Which dependency of which service.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::views) struct Of {
-    pub(in crate::views) service_no: i64,
-    pub(in crate::views) dependency_no: i64,
+pub(crate) struct Of {
+    pub(crate) service_no: i64,
+    pub(crate) dependency_no: i64,
 }
 
 /// What was said from `from` to `to`, oldest first, at most `limit` and then the newest.
-pub(in crate::views) async fn said(
+pub(crate) async fn said(
     snapshot: &mut Snapshot,
     of: Of,
     from: Timestamp,
@@ -100,7 +100,7 @@ pub(in crate::views) async fn said(
 
 /// What was known just before `from`. Changes are not kept for ever: where there is none before, the
 /// next one tells from what it changed, and where there is none at all, it is as it was.
-pub(in crate::views) async fn known_before(
+pub(crate) async fn known_before(
     snapshot: &mut Snapshot,
     of: Of,
     from: Timestamp,

@@ -1,12 +1,16 @@
 //! All SQL of what is shown: nothing here writes.
 
 pub(super) mod activity;
-pub(super) mod changes;
+pub(super) mod board;
+pub(crate) mod changes;
 pub(super) mod dependencies;
 pub(super) mod histories;
 #[cfg(test)]
 mod plans;
 pub(super) mod services;
+pub(super) mod strips;
+pub(super) mod version;
+pub(super) mod wallboard;
 
 /// A statement whose `$1` is the time itself on SQLite, and on PostgreSQL what tests add to the
 /// database's own: between the parts stands the time.

@@ -4,7 +4,7 @@ use mainstay_store::{Db, Dialect, Row, Sql, migrate, values};
 use mainstay_testkit::TestDatabase;
 
 use super::services::{BY_NAME, BY_NAME_DOWN, ONE};
-use super::{activity, changes, histories};
+use super::{activity, board, changes, histories, strips, version, wallboard};
 
 const ANALYZE: Sql = Sql::same("test.analyze", "ANALYZE");
 const SERVICES: Sql = Sql::same(
@@ -72,6 +72,39 @@ async fn histories_and_timelines_are_found_by_their_keys() {
                 statement.name()
             );
         }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_board_reads_each_service_once_and_what_it_leans_on_by_key() {
+    with_and_without_counts(async |db| {
+        let lines = plan(db, &board::LINES, 2).await;
+        assert!(lines.iter().any(|line| line.contains("services_by_name")), "{lines:#?}");
+        assert!(!lines.iter().any(|line| line.contains("TEMP B-TREE")), "{lines:#?}");
+        let wall = plan(db, &wallboard::PAGE, 4).await;
+        let by_service = |line: &String| line.contains("dependencies_by_name (service_no=?)");
+        assert!(wall.iter().any(by_service), "{wall:#?}");
+        assert!(!wall.iter().any(|line| line.contains("TEMP B-TREE")), "{wall:#?}");
+        let version = plan(db, &version::VERSION, 0).await;
+        let scans = |line: &&String| line.starts_with("SCAN ") && *line != "SCAN CONSTANT ROW";
+        assert_eq!(version.iter().filter(scans).count(), 0, "{version:#?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn strips_read_only_the_changes_of_their_services_and_of_their_day() {
+    with_and_without_counts(async |db| {
+        let turns = plan(db, &strips::TURNS, 3).await;
+        let by_key =
+            |line: &String| line.contains("changes_by_service_status (service_no=? AND at>?)");
+        assert!(turns.iter().any(by_key), "{turns:#?}");
+        let services = plan(db, &strips::SERVICES, 2).await;
+        assert!(
+            services.iter().any(|line| line.contains("services_by_id (id=?)")),
+            "{services:#?}"
+        );
     })
     .await;
 }

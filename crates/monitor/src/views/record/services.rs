@@ -175,11 +175,7 @@ const fn statement(sort: Sort) -> &'static Sql {
 fn shown(row: &Row) -> Result<Shown, StoreError> {
     let overdue_since: Option<Timestamp> = row.get("overdue_since")?;
     let stale_since: Option<Timestamp> = row.get("stale_since")?;
-    let status: String = row.get("status")?;
-    let status = match overdue_since {
-        Some(_) => ServiceStatus::Unknown,
-        None => ServiceStatus::from_name(&status).unwrap_or(ServiceStatus::Unknown),
-    };
+    let status = status(row, overdue_since)?;
     let counts = counts(row)?;
     let is_stale = stale_since.is_some() || overdue_since.is_some();
     let service = Service {
@@ -206,7 +202,17 @@ fn shown(row: &Row) -> Result<Shown, StoreError> {
     Ok(Shown { number: row.get("number")?, service })
 }
 
-fn counts(row: &Row) -> Result<DependencyCounts, StoreError> {
+/// How a service is: what nobody has looked at for long is not known.
+pub(super) fn status(
+    row: &Row,
+    overdue_since: Option<Timestamp>,
+) -> Result<ServiceStatus, StoreError> {
+    let status: String = row.get("status")?;
+    let recorded = ServiceStatus::from_name(&status).unwrap_or(ServiceStatus::Unknown);
+    Ok(if overdue_since.is_some() { ServiceStatus::Unknown } else { recorded })
+}
+
+pub(super) fn counts(row: &Row) -> Result<DependencyCounts, StoreError> {
     Ok(DependencyCounts {
         healthy: row.get("healthy_count")?,
         degraded: row.get("degraded_count")?,
@@ -232,12 +238,7 @@ pub(super) fn poll_error(row: &Row) -> Result<Option<PollErrorView>, StoreError>
 }
 
 fn breaker(row: &Row) -> Result<BreakerView, StoreError> {
-    let state: String = row.get("breaker_state")?;
-    let state = match state.as_str() {
-        "open" => CircuitState::Open,
-        "half_open" => CircuitState::HalfOpen,
-        _ => CircuitState::Closed,
-    };
+    let state = CircuitState::from_name(&row.get::<String>("breaker_state")?);
     let (failures, retry_at) = (row.get("breaker_failures")?, row.get("breaker_retry_at")?);
     Ok(BreakerView { state, failures, retry_at })
 }

@@ -1,0 +1,69 @@
+//! The kept answers, and what they are built of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use mainstay_base::Clock;
+use mainstay_store::{Db, StoreError};
+
+use super::item::{Board, MAX_LINES};
+use super::kept::{Answer, Kept, Version};
+use crate::latency;
+use crate::views::record::{board, version, wallboard};
+
+/// The board and the wallboard of this process.
+#[derive(Debug, Default)]
+pub(in crate::views) struct Boards {
+    board: Kept,
+    wall: Kept,
+    latencies: Mutex<Option<(i64, Latencies)>>,
+}
+
+/// The p95 of each service, by its number.
+type Latencies = Arc<HashMap<i64, Duration>>;
+
+impl Boards {
+    pub(in crate::views) async fn board(
+        &self,
+        db: &Db,
+        clock: &dyn Clock,
+        tick: i64,
+    ) -> Result<Arc<Answer>, StoreError> {
+        let version = version::now(db).await?;
+        self.board
+            .get(version, clock, async || {
+                let latencies = self.latencies(db, version).await?;
+                let mut items = board::lines(db, tick, MAX_LINES, &latencies).await?;
+                let is_cut = items.len() > MAX_LINES;
+                items.truncate(MAX_LINES);
+                Ok(Board { items, is_cut })
+            })
+            .await
+    }
+
+    pub(in crate::views) async fn wallboard(
+        &self,
+        db: &Db,
+        clock: &dyn Clock,
+        tick: i64,
+        missing_for: Duration,
+    ) -> Result<Arc<Answer>, StoreError> {
+        // How long things take is not shown.
+        let version = Version { summed: 0, ..version::now(db).await? };
+        let missing_for = i64::try_from(missing_for.as_millis()).unwrap_or(i64::MAX);
+        self.wall.get(version, clock, async || wallboard::read(db, tick, missing_for).await).await
+    }
+
+    /// What services took lately: read when another five minutes are summed up.
+    async fn latencies(&self, db: &Db, version: Version) -> Result<Latencies, StoreError> {
+        let kept = self.latencies.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, latencies)) = kept.filter(|(summed, _)| *summed == version.summed) {
+            return Ok(latencies);
+        }
+        let latencies = Arc::new(latency::recent(db, version.summed).await?);
+        let newest = Some((version.summed, Arc::clone(&latencies)));
+        *self.latencies.lock().unwrap_or_else(PoisonError::into_inner) = newest;
+        Ok(latencies)
+    }
+}

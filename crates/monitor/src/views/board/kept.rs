@@ -1,0 +1,198 @@
+//! An answer that is built once for all who read it, for as long as nothing has changed.
+
+use std::io::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use mainstay_base::{Clock, Moment};
+use mainstay_store::StoreError;
+use serde::Serialize;
+
+use crate::known::fingerprint;
+
+/// How long an answer holds although no event tells of a change: what nobody is told of, such as
+/// another error text, and who is polled too late, are seen by then.
+pub const HOLDS_FOR: Duration = Duration::from_secs(5);
+
+/// What tells whether something has changed. Neither part ever goes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::views) struct Version {
+    /// The number of the newest event: whatever changes a state is told.
+    pub(in crate::views) told: i64,
+    /// Until when latencies are summed up.
+    pub(in crate::views) summed: i64,
+}
+
+/// An answer, ready to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// A word that another answer does not have.
+    pub tag: String,
+    /// As JSON.
+    pub plain: Bytes,
+    /// The same, packed by gzip.
+    pub gzip: Bytes,
+}
+
+/// The newest answer to a question.
+#[derive(Debug, Default)]
+pub(in crate::views) struct Kept {
+    newest: Mutex<Option<Entry>>,
+    /// Whoever builds. All others wait for what is built, and do not build it again.
+    building: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    version: Version,
+    built: Moment,
+    answer: Arc<Answer>,
+}
+
+impl Kept {
+    /// The answer as of `version` or later, built only if there is none.
+    pub(in crate::views) async fn get<T>(
+        &self,
+        version: Version,
+        clock: &dyn Clock,
+        build: impl AsyncFnOnce() -> Result<T, StoreError>,
+    ) -> Result<Arc<Answer>, StoreError>
+    where
+        T: Serialize + Send + 'static,
+    {
+        if let Some(answer) = self.holds(version, clock.moment()) {
+            return Ok(answer);
+        }
+        let _building = self.building.lock().await;
+        if let Some(answer) = self.holds(version, clock.moment()) {
+            return Ok(answer);
+        }
+        let built = clock.moment();
+        let value = build().await?;
+        let answer = Arc::new(Answer::pack(value).await?);
+        *self.lock() = Some(Entry { version, built, answer: Arc::clone(&answer) });
+        Ok(answer)
+    }
+
+    fn holds(&self, version: Version, now: Moment) -> Option<Arc<Answer>> {
+        let newest = self.lock();
+        let entry = newest.as_ref()?;
+        let holds = entry.version.covers(version) && now.since(entry.built) < HOLDS_FOR;
+        holds.then(|| Arc::clone(&entry.answer))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Entry>> {
+        // Nothing in here panics half-way.
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Version {
+    /// Whether whoever has seen this has seen `other`.
+    const fn covers(self, other: Self) -> bool {
+        self.told >= other.told && self.summed >= other.summed
+    }
+}
+
+impl Answer {
+    /// Packs an answer that is for one reader.
+    ///
+    /// # Errors
+    /// When this process is ending.
+    pub async fn pack<T>(value: T) -> Result<Self, StoreError>
+    where
+        T: Serialize + Send + 'static,
+    {
+        // Megabytes: others are not kept waiting for it.
+        let packing = tokio::task::spawn_blocking(move || Self::of(&value));
+        packing.await.map_err(|_| StoreError::Closed)
+    }
+
+    fn of(value: &impl Serialize) -> Self {
+        // Plain structs of numbers and texts: there is nothing in them that JSON can't hold.
+        let plain = serde_json::to_vec(value).unwrap_or_default();
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        // Into memory nothing fails.
+        let packed = encoder.write_all(&plain).and_then(|()| encoder.finish());
+        let tag = format!("{:016x}", fingerprint(&plain));
+        Self { tag, plain: plain.into(), gzip: packed.unwrap_or_default().into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use mainstay_testkit::FakeClock;
+
+    use super::*;
+
+    fn version(told: i64, summed: i64) -> Version {
+        Version { told, summed }
+    }
+
+    /// What is built counts how often it was.
+    async fn get(kept: &Kept, clock: &FakeClock, version: Version, count: &AtomicUsize) -> String {
+        let answer = kept
+            .get(version, clock, async || {
+                tokio::task::yield_now().await;
+                Ok(count.fetch_add(1, Ordering::SeqCst) + 1)
+            })
+            .await
+            .unwrap();
+        let mut unpacked = String::new();
+        flate2::read::GzDecoder::new(&*answer.gzip).read_to_string(&mut unpacked).unwrap();
+        assert_eq!(unpacked.as_bytes(), &*answer.plain);
+        unpacked
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_built_when_something_has_changed_or_some_time_has_passed() {
+        let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
+        for (told, summed, seconds, built) in [
+            (5, 1, 0, "1"),
+            (5, 1, 0, "1"),
+            (6, 1, 0, "2"),
+            // Whoever asked before somebody else found something newer gets that.
+            (5, 1, 0, "2"),
+            (6, 2, 0, "3"),
+            (6, 2, 4, "3"),
+            (6, 2, 1, "4"),
+        ] {
+            clock.advance(Duration::from_secs(seconds));
+            assert_eq!(get(&kept, &clock, version(told, summed), &count).await, built);
+        }
+    }
+
+    #[tokio::test]
+    async fn many_who_ask_at_once_wait_for_one_who_builds() {
+        let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
+        let asking = (0..50).map(|_| get(&kept, &clock, version(1, 1), &count));
+        let answers = futures_util::future::join_all(asking).await;
+        assert!(answers.iter().all(|answer| answer == "1"), "{answers:?}");
+    }
+
+    #[tokio::test]
+    async fn who_fails_or_leaves_keeps_nobody_from_building() {
+        let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
+        let failed = kept.get::<()>(version(1, 1), &clock, async || Err(StoreError::Closed)).await;
+        assert!(failed.is_err());
+        let mut leaving = Box::pin(kept.get::<()>(version(1, 1), &clock, async || {
+            std::future::pending::<()>().await;
+            Ok(())
+        }));
+        assert!(futures_util::poll!(&mut leaving).is_pending());
+        drop(leaving);
+        assert_eq!(get(&kept, &clock, version(1, 1), &count).await, "1");
+    }
+
+    #[test]
+    fn equal_answers_have_one_tag_and_others_another() {
+        assert_eq!(Answer::of(&[1, 2]).tag, Answer::of(&[1, 2]).tag);
+        assert_ne!(Answer::of(&[1, 2]).tag, Answer::of(&[1, 3]).tag);
+    }
+}

@@ -1,0 +1,14 @@
+//! The whole of it at a glance: the [`item`]s of the board, the [`strip`]s of the rows on screen, and the
+//! [`wall`] of what everything leans on. `kept` builds each answer once for all who read it.
+
+mod boards;
+pub mod item;
+pub mod kept;
+pub mod strip;
+pub mod wall;
+
+pub(super) use boards::Boards;
+pub use item::{Board, BoardItem};
+pub use kept::Answer;
+pub use strip::{MAX_STRIPS, Strip, Strips};
+pub use wall::{WallGroup, WallReporter, Wallboard};

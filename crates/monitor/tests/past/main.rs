@@ -1,0 +1,9 @@
+//! How everything was, on both databases.
+#![cfg(test)]
+
+mod frames;
+mod house;
+mod naive;
+mod random;
+mod spans;
+mod working;

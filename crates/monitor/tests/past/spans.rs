@@ -1,0 +1,88 @@
+//! A span of the past, a page at a time.
+
+use std::time::Duration;
+
+use mainstay_base::Timestamp;
+use mainstay_monitor::past::history::{ChangeKind, MAX_CHANGES, MAX_SPAN};
+use mainstay_monitor::past::{Asked, PastError};
+use mainstay_testkit::each_database;
+
+use crate::house::{House, body};
+
+fn asked(from: Timestamp, to: Timestamp) -> Asked {
+    Asked { from, to, after: None }
+}
+
+each_database! {
+    async fn a_span_is_the_state_at_its_begin_and_what_changed_until_its_end(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let shop = house.add("shop").await;
+        house.poll(shop, Some(body(&[("db", 0)]))).await;
+        house.pass(Duration::from_mins(1));
+        let from = house.now();
+        house.pass(Duration::from_mins(1));
+        house.poll(shop, Some(body(&[("db", 2), ("new", 1)]))).await;
+        house.pass(Duration::from_mins(1));
+        house.poll(shop, None).await;
+        let to = house.now();
+        house.pass(Duration::from_mins(1));
+        house.poll(shop, Some(body(&[("db", 0)]))).await;
+        let page = house.past.history(asked(from, to)).await.unwrap();
+        let state = page.state.unwrap();
+        assert_eq!((state.services.len(), state.dependencies.len()), (1, 1));
+        assert_eq!(state.dependencies[0].service_id, shop);
+        assert!(page.records_since.is_some_and(|since| since < from));
+        let items: Vec<_> = page.items.iter().map(|item| {
+            (item.kind, item.dependency_name.as_deref(), item.after.as_deref().unwrap_or("-"))
+        }).collect();
+        assert_eq!(items.len(), 5, "{items:?}");
+        for expected in [
+            (ChangeKind::Service, None, "degraded"), (ChangeKind::Dependency, Some("db"), "down"),
+            (ChangeKind::Added, Some("new"), "degraded"), (ChangeKind::Service, None, "down"), (ChangeKind::Stale, None, "stale"),
+        ] {
+            assert!(items.contains(&expected), "{expected:?} in {items:?}");
+        }
+        assert!(page.items.iter().all(|item| item.at > from && item.at <= to && item.service_id == shop));
+        assert_eq!(page.next_cursor, None);
+    }
+
+    async fn more_than_a_page_comes_in_pages_each_change_once(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.add("shop").await;
+        house.pass(Duration::from_mins(1));
+        let from = house.now();
+        let (count, start) = (2 * MAX_CHANGES + 1, from.as_millis() + 1);
+        house.execute(&format!(
+            "WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < {count})
+             INSERT INTO changes (at, kind, service_no, before, after)
+             SELECT {start} + n / 3, 'service', 1, 'healthy', 'down' FROM t")).await;
+        house.pass(Duration::from_mins(1));
+        let (mut ask, mut ids) = (asked(from, house.now()), Vec::new());
+        for round in 0..3 {
+            let page = house.past.history(ask).await.unwrap();
+            assert_eq!(page.state.is_some(), round == 0, "only the first page brings the state");
+            ids.extend(page.items.iter().map(|item| (item.at, item.id)));
+            assert_eq!(page.next_cursor.is_some(), round < 2);
+            ask.after = page.next_cursor.map(|cursor| cursor.parse().unwrap());
+        }
+        assert_eq!(ids.len(), count);
+        assert!(ids.is_sorted_by(|one, other| one < other), "each once and by time");
+    }
+
+    async fn what_is_no_span_of_the_past_is_refused(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.add("shop").await;
+        house.pass(Duration::from_hours(24 * 40));
+        let now = house.now();
+        let before = |duration: Duration| Timestamp::from_millis(now.as_millis() - i64::try_from(duration.as_millis()).unwrap());
+        let day = Duration::from_hours(24);
+        let longer = MAX_SPAN + Duration::from_millis(1);
+        for (from, to) in [(now, before(day)), (before(longer), now)] {
+            let refused = house.past.history(asked(from, to)).await;
+            assert!(matches!(refused, Err(PastError::Span { .. })), "{refused:?}");
+        }
+        let future = now.plus(day);
+        assert!(matches!(house.past.history(asked(now, future)).await, Err(PastError::Future { .. })));
+        assert!(house.past.history(asked(before(MAX_SPAN), now)).await.is_ok());
+    }
+}
