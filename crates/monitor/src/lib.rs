@@ -5,7 +5,8 @@
 //! the [`roster`] says which request to make now, by [`decide`] → [`observe`] makes it → [`formats`]
 //! read the answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the
 //! result: the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes
-//! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took.
+//! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took. Several
+//! instances divide the work by [`shards`].
 
 pub mod aliases;
 mod announce;
@@ -25,6 +26,7 @@ pub mod recorder;
 pub mod report;
 pub mod roster;
 pub mod services;
+pub mod shards;
 pub mod sink;
 pub mod source;
 pub mod status;
@@ -40,6 +42,7 @@ pub use recorder::Recorder;
 pub use report::{DependencyStatus, HealthState, Report, Reported, Warning};
 pub use roster::Roster;
 pub use services::{Definition, Draft, Patch, Seal, Services, ServicesError, Watches};
+pub use shards::{Keeper, KeeperParts, Tenure};
 pub use sink::{PollResult, Recorded, Sink};
 pub use status::ServiceStatus;
 pub use views::Views;

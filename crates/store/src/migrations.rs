@@ -44,6 +44,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(3, "0003_events", "events"),
     migration!(4, "0004_jobs", "jobs"),
     migration!(5, "0005_monitor", "monitor"),
+    migration!(7, "0007_instances", "instances"),
 ];
 
 impl Migration {
