@@ -31,6 +31,7 @@ use crate::routes;
         (name = "services", description = "What is watched, and how it is."),
         (name = "dependencies", description = "What services lean on, by which names, and how it was."),
         (name = "activity", description = "What changed lately."),
+        (name = "instances", description = "Who shares the polling."),
         (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),
     )

@@ -10,6 +10,7 @@ use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_jobs::Jobs;
 use mainstay_monitor::aliases::Aliases;
+use mainstay_monitor::shards::Instances;
 use mainstay_monitor::{Fetch, Polling, Services, Views};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -101,6 +102,8 @@ pub struct Monitor {
     pub views: Views,
     /// Who polls.
     pub polling: Arc<dyn Polling>,
+    /// Which instances share the polling.
+    pub instances: Instances,
     /// How an address is called that somebody names.
     pub fetch: Arc<dyn Fetch>,
 }

@@ -17,6 +17,7 @@ mod dependencies;
 mod encoding;
 mod events;
 mod health;
+mod instances;
 mod invites;
 mod metrics;
 mod openapi;
@@ -83,6 +84,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(dependencies::errors))
         .routes(routes!(dependencies::timeline))
         .routes(routes!(dependencies::link, dependencies::unlink))
+        .routes(routes!(instances::list))
         .routes(routes!(activity::recent))
         .routes(routes!(activity::unstable))
         .routes(routes!(aliases::list, aliases::create))

@@ -17,8 +17,9 @@ use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
 use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
 use mainstay_monitor::aliases::Aliases;
+use mainstay_monitor::shards::Instances;
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
-use mainstay_monitor::{Services, Views};
+use mainstay_monitor::{Services, Tenure, Views};
 use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -185,6 +186,7 @@ impl Rooms {
             aliases: Aliases::new(events.clone(), ids),
             views: Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
             polling: Arc::clone(&engine) as _,
+            instances: Instances::new(db.clone(), Arc::clone(clock), Tenure::alone()),
             fetch: Arc::clone(&engine) as _,
         };
         let doorbell = events.doorbell().clone();

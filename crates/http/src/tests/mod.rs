@@ -20,6 +20,7 @@ mod follower;
 mod forms;
 mod health;
 mod house;
+mod instances;
 mod jobs;
 mod login;
 mod observed;
