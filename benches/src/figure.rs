@@ -47,6 +47,8 @@ pub const PROMISED: &[&str] = &[
     "poll.sim_growth",
     "poll.postgres_cpu_ms",
     "poll.postgres.on_time_pct",
+    "instances.takeover_p50_s",
+    "instances.takeover_max_s",
 ];
 
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -100,6 +100,7 @@ pub(crate) const TABLE: &[Entry] = &[
     reads("/api/dependencies/{id}/timeline", Role::Viewer),
     edits("POST", "/api/dependencies/{id}/link"),
     edits("DELETE", "/api/dependencies/{id}/link"),
+    reads("/api/instances", Role::Viewer),
     reads("/api/activity", Role::Viewer),
     reads("/api/activity/unstable", Role::Viewer),
     reads("/api/services/{id}/uptime", Role::Viewer),

@@ -107,6 +107,8 @@ codes! {
     NotFound: NOT_FOUND, "not_found", "There is nothing here";
     /// The service is not polled by this instance.
     NotPolled: CONFLICT, "not_polled", "The service is not polled here";
+    /// No instance polls the service now, or the one that does did not answer.
+    NotPolledNow: SERVICE_UNAVAILABLE, "not_polled_now", "Nobody polls the service now";
     /// A poll of the service is under way.
     PollInProgress: CONFLICT, "poll_in_progress", "A poll is under way";
     /// The service was polled, and the result can't be written down now.

@@ -98,6 +98,7 @@ impl From<PollNowError> for Error {
             PollNowError::NotNow(NotNow::Busy(_)) => Code::HostBusy,
             PollNowError::Stale => Code::ServiceChanged,
             PollNowError::NotRecorded | PollNowError::Stopping => Code::PollNotRecorded,
+            PollNowError::Nobody | PollNowError::NotAsked => Code::NotPolledNow,
         };
         Self::new(code, sentence(&error.to_string())).retry_after(HOST_WAIT)
     }

@@ -30,10 +30,10 @@ use crate::routes;
         (name = "account", description = "The own sessions, password and API tokens."),
         (name = "services", description = "What is watched, and how it is."),
         (name = "dependencies", description = "What services lean on, by which names, and how it was."),
-        (name = "graph", description = "What leans on what, what is broken because of what, and whom it hurts."),
+        (name = "graph", description = "What leans on what, what is broken because of what, and whom it hurts; now and at any moment."),
         (name = "activity", description = "What changed lately."),
-        (name = "graph", description = "How everything hangs together, now and at any moment."),
         (name = "board", description = "Everything at a glance."),
+        (name = "instances", description = "Who shares the polling."),
         (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),
     )

@@ -10,6 +10,7 @@ use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_jobs::Jobs;
 use mainstay_monitor::aliases::Aliases;
+use mainstay_monitor::shards::Instances;
 use mainstay_monitor::{Fetch, Graphs, Past, Polling, Services, Views};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -105,6 +106,8 @@ pub struct Monitor {
     pub past: Past,
     /// Who polls.
     pub polling: Arc<dyn Polling>,
+    /// Which instances share the polling.
+    pub instances: Instances,
     /// How an address is called that somebody names.
     pub fetch: Arc<dyn Fetch>,
 }

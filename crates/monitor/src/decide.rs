@@ -37,8 +37,9 @@ pub fn due_after_poll(due: Moment, interval: Duration, ending: Ending, now: Mome
 /// polled by what was recorded, `None` when it has never been.
 ///
 /// Never polled is due now. A plan that lies ahead is kept, but no further away than `longest`, since
-/// the wall clock may have stepped. What was missed meanwhile is spread over one interval by `place`,
-/// so that a restart makes no burst.
+/// the wall clock may have stepped. What was missed meanwhile is spread by `place`, so that a restart
+/// makes no burst: over as long as it was missed for, since as many came due in that time, and over one
+/// interval at most.
 #[must_use]
 pub fn due_at_start(
     planned: Option<Planned>,
@@ -50,7 +51,7 @@ pub fn due_at_start(
     match planned {
         None => now,
         Some(Planned::In(ahead)) => now.plus(ahead.min(longest.max(interval))),
-        Some(Planned::Missed) => now.plus(spread(place, interval)),
+        Some(Planned::Missed(since)) => now.plus(spread(place, since.min(interval))),
     }
 }
 
@@ -59,8 +60,8 @@ pub fn due_at_start(
 pub enum Planned {
     /// It lies ahead.
     In(Duration),
-    /// It should have been already.
-    Missed,
+    /// It should have been so long ago.
+    Missed(Duration),
 }
 
 /// The first point of the grid that is not before `at`.
@@ -125,7 +126,8 @@ mod tests {
     #[test]
     fn what_was_missed_is_spread_over_one_interval() {
         let due = |place| {
-            let due = due_at_start(Some(Planned::Missed), seconds(30), seconds(300), place, at(50));
+            let missed = Some(Planned::Missed(seconds(90)));
+            let due = due_at_start(missed, seconds(30), seconds(300), place, at(50));
             due.since(at(50))
         };
         let mut all: Vec<_> = (0..100).map(due).collect();
@@ -133,6 +135,15 @@ mod tests {
         assert!(all.iter().all(|wait| *wait < seconds(30)));
         let widest = all.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).max();
         assert!(widest < Some(seconds(1)), "{widest:?}");
+    }
+
+    #[test]
+    fn what_was_just_missed_waits_no_longer_than_it_was_missed() {
+        for place in 0..100 {
+            let missed = Some(Planned::Missed(Duration::from_millis(100)));
+            let due = due_at_start(missed, seconds(30), seconds(300), place, at(50));
+            assert!(due.since(at(50)) < Duration::from_millis(100), "{place}");
+        }
     }
 
     #[test]

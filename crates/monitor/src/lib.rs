@@ -6,7 +6,7 @@
 //! read the answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the
 //! result: the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes
 //! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took, [`graph`]
-//! what leans on what, [`past`] how everything was.
+//! what leans on what, [`past`] how everything was. Several instances divide the work by [`shards`].
 
 pub mod aliases;
 mod announce;
@@ -28,6 +28,7 @@ pub mod recorder;
 pub mod report;
 pub mod roster;
 pub mod services;
+pub mod shards;
 pub mod sink;
 pub mod source;
 pub mod status;
@@ -45,6 +46,7 @@ pub use recorder::Recorder;
 pub use report::{DependencyStatus, HealthState, Report, Reported, Warning};
 pub use roster::Roster;
 pub use services::{Definition, Draft, Patch, Seal, Services, ServicesError, Watches};
+pub use shards::{Keeper, KeeperParts, Tenure};
 pub use sink::{PollResult, Recorded, Sink};
 pub use status::ServiceStatus;
 pub use views::Views;

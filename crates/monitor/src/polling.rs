@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use mainstay_base::{Moment, Timestamp};
 use mainstay_breaker::State;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::engine::PollNowError;
@@ -64,7 +64,7 @@ pub struct ScheduleView {
 }
 
 /// What a poll brought.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PollAnswer {
     /// Whether the endpoint answered, and its answer could be read.
     pub success: bool,
@@ -78,13 +78,13 @@ pub struct PollAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<PollErrorView>,
     /// What of the answer could not be read.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub warnings: Vec<String>,
 }
 
 /// A dependency that changed its status.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = StatusChange)]
 pub struct StatusChangeView {
     /// Its name.
@@ -120,7 +120,7 @@ impl CircuitState {
 }
 
 /// Why a poll failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = PollError)]
 pub struct PollErrorView {
     /// In a stable word: `dns`, `connect_refused`, `connect_timeout`, `tls`, `timeout`,

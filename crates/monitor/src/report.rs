@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use mainstay_base::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// The answer as it was read: the dependencies it names, and what in it could not be read.
@@ -61,7 +61,7 @@ pub enum HealthState {
 }
 
 /// How a dependency is shown: one word for what its service says and what is known of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DependencyStatus {
     /// It works.

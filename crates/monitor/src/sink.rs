@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use crate::failure::PollFailure;
 use crate::report::{DependencyStatus, Report};
 use crate::roster::{Circuit, Settlement};
+use crate::shards::ShardSet;
 use crate::status::ServiceStatus;
 use crate::watch::Watch;
 
@@ -23,6 +24,12 @@ pub trait Sink: Send + Sync + 'static {
 
     /// Whether polls may begin: there is room for what they bring.
     fn has_room(&self) -> bool;
+
+    /// How many results of these shards were taken and are not recorded yet.
+    fn unrecorded(&self, shards: ShardSet) -> usize {
+        let _ = shards;
+        0
+    }
 }
 
 /// What a poll brought.
@@ -47,8 +54,10 @@ pub struct PollResult {
 pub enum Recorded {
     /// It is written down.
     Written(PollSummary),
-    /// The service was edited, removed or taken over meanwhile: it says nothing any more.
+    /// The service was edited or removed meanwhile: it says nothing any more.
     Stale,
+    /// Another instance polls the service meanwhile: it came too late.
+    TakenOver,
     /// It could not be written down.
     Refused,
 }

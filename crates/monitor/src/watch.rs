@@ -10,6 +10,7 @@ use mainstay_outbound::web::WebRequest;
 
 use crate::failure::PollFailure;
 use crate::formats::Format;
+use crate::shards::Lease;
 
 /// The number of a service: short, and never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,6 +35,8 @@ pub struct Watch {
     pub revision: i64,
     /// Counts those after which a poll that is under way says nothing of it any more.
     pub generation: i64,
+    /// The lease that it is polled under; `None` where nobody else polls.
+    pub lease: Option<Lease>,
 }
 
 /// Where a service is asked. Two that are equal make the same request.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use mainstay_http::measure::{DURATION_BUCKETS, REQUEST_DURATION};
-use mainstay_monitor::{engine, graph, recorder};
+use mainstay_monitor::{engine, graph, recorder, shards};
 use mainstay_outbound::mail::measure as mail;
 use mainstay_outbound::web::measure as web;
 use metrics::{describe_gauge, gauge};
@@ -80,6 +80,7 @@ impl Recorder {
         engine::describe_metrics();
         graph::describe_metrics();
         recorder::describe_metrics();
+        shards::describe_metrics();
         saturation::describe();
         lines::describe();
         describe_gauge!(BUILD_INFO, "Always 1; the labels tell which Mainstay this is.");

@@ -7,10 +7,13 @@ use mainstay_base::{Clock, IdSource, Rng, SystemRng};
 use mainstay_events::Events;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::observe::WebObserver;
+use mainstay_monitor::shards::{About, DatabaseClock, Errands, Instances};
 use mainstay_monitor::{
-    Engine, EngineParts, Graphs, GraphsOptions, Past, Recorder, Seal, Services, Views,
+    Engine, EngineParts, Graphs, GraphsOptions, Keeper, KeeperParts, Past, Recorder, Seal,
+    Services, Tenure, Views,
 };
 use mainstay_outbound::{OwnDoor, Policy, Web, WebOptions};
+use mainstay_store::Dialect;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -49,8 +52,15 @@ pub(crate) fn start(
     let rng: Arc<dyn Rng> = Arc::new(SystemRng);
     let web = web(config, Arc::clone(&clock), own_port)?;
     let observer = WebObserver::new(web, Arc::clone(&clock));
+    // Whatever is stored of polls has the time of the database: clocks of instances may disagree.
+    let wall = Arc::new(DatabaseClock::new(clock));
+    let clock: Arc<dyn Clock> = Arc::clone(&wall) as _;
     let recorder =
         Recorder::start(events.clone(), Arc::clone(&clock), ids.clone(), tasks, stop.clone());
+    let tenure = match events.db().dialect() {
+        Dialect::Sqlite => Tenure::alone(),
+        Dialect::Postgres => Tenure::shared(),
+    };
     // The engine asks the services, and the services wake the engine.
     let engine: Arc<OnceLock<Engine>> = Arc::default();
     let edited = {
@@ -70,6 +80,7 @@ pub(crate) fn start(
         source: Arc::new(services.clone()),
         observe: Arc::new(observer.clone()),
         sink: Arc::new(recorder.clone()),
+        tenure: tenure.clone(),
         clock: Arc::clone(&clock),
         rng,
     };
@@ -77,16 +88,58 @@ pub(crate) fn start(
     let options =
         GraphsOptions { missing_for: config.history.missing(), ..GraphsOptions::default() };
     let graphs = Graphs::start(events.clone(), Arc::clone(&clock), options, tasks, stop.clone());
+    let instances = Instances::new(events.db().clone(), Arc::clone(&clock), tenure.clone());
+    let sharing = Sharing { events: &events, ids: &ids, tenure: &tenure, wall };
+    keep_leases(sharing, &recorder, own_port, tasks, stop);
+    let errands = Errands::start(
+        events.clone(),
+        ids.clone(),
+        clock,
+        engine.clone(),
+        tenure,
+        tasks,
+        stop.clone(),
+    );
     let surface = mainstay_http::Monitor {
         services,
         aliases: Aliases::new(events, ids),
         views,
         graphs,
         past,
-        polling: Arc::new(engine.clone()),
+        polling: Arc::new(errands),
+        instances,
         fetch: Arc::new(observer),
     };
     Ok(Monitor { engine, recorder, surface })
+}
+
+/// What the instances share.
+struct Sharing<'a> {
+    events: &'a Events,
+    ids: &'a IdSource,
+    tenure: &'a Tenure,
+    wall: Arc<DatabaseClock>,
+}
+
+/// Shares the polling with other instances on the same database.
+fn keep_leases(
+    sharing: Sharing<'_>,
+    recorder: &Recorder,
+    own_port: u16,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) {
+    let machine = rustix::system::uname();
+    let name = format!("{}:{own_port}", machine.nodename().to_string_lossy());
+    let parts = KeeperParts {
+        events: sharing.events.clone(),
+        wall: sharing.wall,
+        ids: sharing.ids.clone(),
+        tenure: sharing.tenure.clone(),
+        about: About { name, version: env!("CARGO_PKG_VERSION") },
+        recorded: recorder.ended(),
+    };
+    Keeper::start(parts, tasks, stop.clone());
 }
 
 /// Calls by HTTP, held to what the configuration allows.

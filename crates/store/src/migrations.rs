@@ -45,6 +45,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(4, "0004_jobs", "jobs"),
     migration!(5, "0005_monitor", "monitor"),
     migration!(6, "0006_graph", "graph"),
+    migration!(7, "0007_instances", "instances"),
     migration!(8, "0008_past", "past"),
 ];
 

@@ -89,6 +89,7 @@ impl World {
                 interval: options.interval,
                 revision: 1,
                 generation: 1,
+                lease: None,
             };
             roster.watch(Arc::new(watch), Some(&memory), BEGIN);
         }

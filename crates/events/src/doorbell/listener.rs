@@ -20,11 +20,12 @@ use crate::trouble::Trouble;
 /// How often a sign of life is asked for.
 const PROBE_EVERY: Duration = Duration::from_secs(5);
 
-const CHANNELS: [&str; 4] = [
+const CHANNELS: [&str; 5] = [
     Topic::StateChanges.name(),
     Topic::Jobs.name(),
     Topic::Connections.name(),
     Topic::Access.name(),
+    Topic::Polling.name(),
 ];
 
 /// The part of a bell that is looked at; the rest is for other listeners of the database.

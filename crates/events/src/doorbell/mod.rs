@@ -34,11 +34,14 @@ pub enum Topic {
     Connections,
     /// Somebody's access changed.
     Access,
+    /// Shards can be taken, or a poll was asked for or answered.
+    Polling,
 }
 
 impl Topic {
     /// Every topic.
-    pub const ALL: [Self; 4] = [Self::StateChanges, Self::Jobs, Self::Connections, Self::Access];
+    pub const ALL: [Self; 5] =
+        [Self::StateChanges, Self::Jobs, Self::Connections, Self::Access, Self::Polling];
 
     /// PostgreSQL's channel of this topic, and its name in metrics.
     #[must_use]
@@ -48,6 +51,7 @@ impl Topic {
             Self::Jobs => "mainstay_jobs",
             Self::Connections => "mainstay_connections",
             Self::Access => "mainstay_access",
+            Self::Polling => "mainstay_polling",
         }
     }
 }

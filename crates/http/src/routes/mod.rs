@@ -20,6 +20,7 @@ mod events;
 mod graph;
 mod graph_history;
 mod health;
+mod instances;
 mod invites;
 mod kept;
 mod metrics;
@@ -89,6 +90,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(dependencies::errors))
         .routes(routes!(dependencies::timeline))
         .routes(routes!(dependencies::link, dependencies::unlink))
+        .routes(routes!(instances::list))
         .routes(routes!(activity::recent))
         .routes(routes!(activity::unstable))
         .routes(routes!(uptime::of_service))

@@ -18,8 +18,9 @@ use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
 use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::latency::Retention;
+use mainstay_monitor::shards::Instances;
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
-use mainstay_monitor::{Graphs, GraphsOptions, Past, Services, Views};
+use mainstay_monitor::{Graphs, GraphsOptions, Past, Services, Tenure, Views};
 use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -195,6 +196,7 @@ impl Rooms {
             views: Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
             past: Past::new(db.clone(), Retention::default().hours()),
             polling: Arc::clone(&engine) as _,
+            instances: Instances::new(db.clone(), Arc::clone(clock), Tenure::alone()),
             fetch: Arc::clone(&engine) as _,
         };
         let doorbell = events.doorbell().clone();

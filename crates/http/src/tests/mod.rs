@@ -22,6 +22,7 @@ mod forms;
 mod graph;
 mod health;
 mod house;
+mod instances;
 mod jobs;
 mod login;
 mod observed;

@@ -185,6 +185,8 @@ async fn a_poll_at_once_is_answered_or_refused_with_its_reason() {
     let busy = NotNow::Busy("the host is busy".to_owned());
     for (not_now, status, code, retry) in [
         (PollNowError::NotNow(NotNow::NotWatched), 409, "not_polled", None),
+        (PollNowError::Nobody, 503, "not_polled_now", Some("5")),
+        (PollNowError::NotAsked, 503, "not_polled_now", Some("5")),
         (PollNowError::NotNow(NotNow::InProgress), 409, "poll_in_progress", None),
         (PollNowError::NotNow(busy), 429, "host_busy", Some("5")),
         (PollNowError::Stale, 409, "service_changed", None),

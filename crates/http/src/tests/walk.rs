@@ -62,6 +62,7 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("GET", "/api/dependencies/{id}/timeline", "viewer"),
     ("POST", "/api/dependencies/{id}/link", "editor"),
     ("DELETE", "/api/dependencies/{id}/link", "editor"),
+    ("GET", "/api/instances", "viewer"),
     ("GET", "/api/activity", "viewer"),
     ("GET", "/api/activity/unstable", "viewer"),
     ("GET", "/api/services/{id}/uptime", "viewer"),

@@ -26,10 +26,15 @@ impl Shared {
         self.state().asleep_until = None;
         let now = self.moment();
         let round = now.plus(self.parts.policy.cycle());
-        let next = if self.parts.sink.has_room() {
+        let next = if !self.parts.tenure.is_live(now) {
+            // Others may poll already what was due here.
+            self.meters.lapsed();
+            None
+        } else if self.parts.sink.has_room() {
             let mut roster = self.roster();
             let begun = roster.beat(now);
             let next = roster.next_beat(now);
+            self.parts.tenure.report(roster.len(), roster.lag(now));
             self.meters.roster(&roster, now);
             drop(roster);
             self.begin(begun);

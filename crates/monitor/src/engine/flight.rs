@@ -1,6 +1,7 @@
 //! One request, from its take-off to everybody who waits for it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mainstay_base::{Moment, Timestamp};
 
@@ -16,6 +17,10 @@ use crate::sink::PollResult;
 pub(super) async fn fly(shared: Arc<Shared>, takeoff: Takeoff) {
     let landing = Landing { shared: &shared, takeoff: Some(takeoff), aboard: Vec::new() };
     let Some(takeoff) = &landing.takeoff else { return };
+    // Right before the request: a process that stood still since the take-off asks nobody.
+    if !shared.parts.tenure.is_live(shared.moment()) {
+        return;
+    }
     let observation = tokio::select! {
         observation = shared.parts.observe.observe(&takeoff.endpoint) => observation,
         () = shared.stop.cancelled() => return,
@@ -35,6 +40,8 @@ impl Landing<'_> {
     fn land(mut self, observation: &Observation) {
         let Some(takeoff) = self.takeoff.take() else { return };
         let shared = self.shared;
+        // Until the results are where they can be waited for.
+        let _landing = Counted::new(&shared.landing);
         let (now, at) = (shared.moment(), shared.parts.clock.now());
         self.aboard = shared.aboard(&takeoff);
         while let Some(next) = self.aboard.last().cloned() {
@@ -42,6 +49,22 @@ impl Landing<'_> {
             self.aboard.pop();
         }
         shared.wake_for(shared.next_beat(now));
+    }
+}
+
+/// Counts itself for as long as it is there.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

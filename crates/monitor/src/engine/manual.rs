@@ -35,6 +35,18 @@ pub enum PollNowError {
     /// Mainstay is stopping.
     #[error("Mainstay is stopping; ask again when it is back")]
     Stopping,
+    /// No instance polls the service: its shard is between two owners.
+    #[error(
+        "no instance polls this service at the moment; others take it over within seconds: look at \
+         the instances, and ask again"
+    )]
+    Nobody,
+    /// The instance that polls the service could not be asked, or did not answer.
+    #[error(
+        "the instance that polls this service did not answer in time; look at the instances, and ask \
+         again"
+    )]
+    NotAsked,
 }
 
 /// A poll that an operator asked for has landed.
@@ -58,7 +70,7 @@ impl Engine {
         let recorded = tokio::time::timeout(RECORDING, landed.recorded).await;
         let summary = match recorded {
             Ok(Ok(Recorded::Written(summary))) => summary,
-            Ok(Ok(Recorded::Stale)) => return Err(PollNowError::Stale),
+            Ok(Ok(Recorded::Stale | Recorded::TakenOver)) => return Err(PollNowError::Stale),
             Ok(Ok(Recorded::Refused)) | Err(_) => return Err(PollNowError::NotRecorded),
             Ok(Err(_)) => return Err(self.gone()),
         };
@@ -80,6 +92,9 @@ impl Engine {
             return Err(NotNow::Busy(message.to_owned()));
         }
         let now = shared.moment();
+        if !shared.parts.tenure.is_live(now) {
+            return Err(NotNow::NotWatched);
+        }
         let (sender, receiver) = oneshot::channel();
         let mut roster = shared.roster();
         let (attempt, begun) = roster.poll_now(number, now)?;

@@ -37,7 +37,8 @@ pub fn describe_metrics() {
     );
     metrics::describe_counter!(
         "mainstay_polls_refused_total",
-        "Polls that waited for a bound: of their host, of all, or of what is not recorded yet."
+        "Polls that waited: for a bound of their host, of all, or of what is not recorded yet, or for \
+         a lease that could not be renewed."
     );
     metrics::describe_counter!(
         "mainstay_polls_dropped_total",
@@ -58,6 +59,7 @@ pub(super) struct Meters {
     refused_by_host: Counter,
     refused_by_all: Counter,
     held_back: Counter,
+    lapsed: Counter,
     dropped: Counter,
     in_flight: Gauge,
     services: Gauge,
@@ -82,6 +84,7 @@ impl Meters {
             refused_by_host: refused("host"),
             refused_by_all: refused("all"),
             held_back: refused("recorder"),
+            lapsed: refused("lease"),
             dropped: metrics::counter!("mainstay_polls_dropped_total"),
             in_flight: metrics::gauge!("mainstay_polls_in_flight"),
             services: metrics::gauge!("mainstay_poll_services"),
@@ -120,6 +123,10 @@ impl Meters {
 
     pub(super) fn held_back(&self) {
         self.held_back.increment(1);
+    }
+
+    pub(super) fn lapsed(&self) {
+        self.lapsed.increment(1);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts of services are small")]

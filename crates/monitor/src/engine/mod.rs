@@ -1,15 +1,18 @@
 //! The loop: asks the roster what to start, makes the requests, and hands the results on.
 //!
-//! Three things run: the beat starts what is due, each request lands in a task of its own, and the
-//! sync learns of edits. None of them waits for another: a slow endpoint delays nobody.
+//! Four things run: the beat starts what is due, each request lands in a task of its own, the sync
+//! learns of edits and of shards that came or went, and the drain sees to it that nothing is under way
+//! of a shard that is handed over. None of them waits for another: a slow endpoint delays nobody.
 
 mod beat;
+mod drain;
 mod flight;
 mod manual;
 mod measure;
 mod sync;
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +29,7 @@ use crate::observe::Observe;
 use crate::policy::PollPolicy;
 use crate::polling::{Answering, PollAnswer, Polling, ScheduleView};
 use crate::roster::{Attempt, Roster};
+use crate::shards::Tenure;
 use crate::sink::Sink;
 use crate::source::Source;
 use crate::watch::ServiceNumber;
@@ -46,6 +50,8 @@ pub struct EngineParts {
     pub observe: Arc<dyn Observe>,
     /// Takes the results.
     pub sink: Arc<dyn Sink>,
+    /// Which shards of all hosts are polled here.
+    pub tenure: Tenure,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Chance, for backoff with jitter.
@@ -61,6 +67,8 @@ struct Shared {
     /// An edit was made: sync at once.
     edited: Notify,
     meters: Meters,
+    /// How many requests are landing: their results are on the way to the sink.
+    landing: AtomicUsize,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -99,18 +107,26 @@ impl Engine {
             wake: Notify::new(),
             edited: Notify::new(),
             meters: Meters::new(),
+            landing: AtomicUsize::new(0),
             tasks: tasks.clone(),
             stop,
             parts,
         });
         tasks.spawn(beat::run(Arc::clone(&shared)));
         tasks.spawn(sync::run(Arc::clone(&shared)));
+        tasks.spawn(drain::run(Arc::clone(&shared)));
         Self { shared }
     }
 
     /// An edit was committed: it takes effect now, not at the next tick.
     pub fn refresh(&self) {
         self.shared.edited.notify_one();
+    }
+
+    /// Whether a service is polled here.
+    #[must_use]
+    pub fn watches(&self, number: ServiceNumber) -> bool {
+        self.shared.roster().watch_of(number).is_some()
     }
 
     /// Whether the loop turns.

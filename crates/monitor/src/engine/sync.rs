@@ -1,19 +1,29 @@
-//! Learns of edits: at once when one was made here, with the next tick when elsewhere.
+//! Learns of edits: at once when one was made here, with the next tick when elsewhere; and of shards
+//! that are polled here from now on, or no more.
 
 use std::sync::Arc;
 
 use mainstay_store::StoreError;
 
 use super::Shared;
+use crate::shards::{Holding, Shard, ShardSet};
 use crate::source::Changes;
 
+/// Up to where it has read.
+struct Book {
+    latest: i64,
+    /// What the services were read for.
+    holding: Holding,
+}
+
 pub(super) async fn run(shared: Arc<Shared>) {
-    let mut latest = 0;
+    let mut changes = shared.parts.tenure.changes();
+    let mut book = Book { latest: 0, holding: Holding::Shards(Default::default()) };
     let mut in_trouble = false;
     while !shared.stop.is_cancelled() {
         let asked = tokio::select! {
             () = shared.stop.cancelled() => break,
-            asked = shared.catch_up(&mut latest) => asked,
+            asked = shared.catch_up(&mut book) => asked,
         };
         if let Err(error) = &asked
             && !in_trouble
@@ -24,33 +34,65 @@ pub(super) async fn run(shared: Arc<Shared>) {
         tokio::select! {
             () = shared.stop.cancelled() => break,
             () = shared.edited.notified() => {}
+            () = changes.changed() => {}
             () = tokio::time::sleep(shared.parts.policy.cycle()) => {}
         }
     }
 }
 
 impl Shared {
-    async fn catch_up(&self, latest: &mut i64) -> Result<(), StoreError> {
+    async fn catch_up(&self, book: &mut Book) -> Result<(), StoreError> {
+        let holding = self.parts.tenure.holding();
+        self.let_go(book.holding.beyond(&holding));
+        if !holding.beyond(&book.holding).is_empty() {
+            // What others have recorded of them meanwhile is only in the database.
+            book.latest = 0;
+        }
+        // Not before they are read to the end: until then they are to be read again.
+        let mut latest = book.latest;
         loop {
-            let changes = self.parts.source.changes(*latest).await?;
-            let is_last = changes.latest <= *latest || changes.is_empty();
-            *latest = changes.latest.max(*latest);
-            self.apply(changes);
+            let changes = self.parts.source.changes(latest).await?;
+            let is_last = changes.latest <= latest || changes.is_empty();
+            latest = changes.latest.max(latest);
+            self.apply(changes, &holding);
             if is_last {
                 break;
             }
         }
+        *book = Book { latest, holding };
         self.state().synced_at = Some(self.moment());
         Ok(())
     }
 
-    fn apply(&self, changes: Changes) {
+    /// Polls nothing of these shards any more, except what is handed over in order.
+    fn let_go(&self, shards: ShardSet) {
+        let shards = shards.without(self.parts.tenure.draining());
+        if !shards.is_empty() {
+            let mut roster = self.roster();
+            roster.drop_shards(shards);
+            self.state().waiting.retain(|attempt, _| roster.is_under_way(*attempt));
+        }
+    }
+
+    fn apply(&self, changes: Changes, holding: &Holding) {
         let now = self.moment();
         let mut roster = self.roster();
+        // While the roster is held: what is handed over or lost from here on is taken out of it later.
+        let (current, draining) = (self.parts.tenure.holding(), self.parts.tenure.draining());
         for number in changes.gone {
             roster.forget(number);
         }
-        for (watch, memory) in changes.watched {
+        for (mut watch, memory) in changes.watched {
+            let host = &watch.endpoint.host;
+            // Under another lease than it was read for, what was read of it may be old.
+            let is_current = current.lease_of(host) == holding.lease_of(host);
+            if !current.admit(&mut watch) || !is_current {
+                // It may have moved to the host of another shard.
+                if !draining.contains(Shard::of(&watch.endpoint.host)) {
+                    roster.forget(watch.number);
+                }
+                continue;
+            }
             let (number, name) = (watch.number, Arc::clone(&watch.name));
             let edited = roster.watch(Arc::new(watch), memory.as_ref(), now);
             if edited == crate::roster::Edited::Full {

@@ -41,6 +41,7 @@ fn result(seconds: i64, outcome: Result<Report, PollFailure>) -> PollResult {
         interval: Duration::from_secs(30),
         revision: 1,
         generation: 1,
+        lease: None,
     };
     let breaker = Saved {
         state: State::Closed,

@@ -4,6 +4,7 @@
 
 pub(crate) mod circuits;
 pub(crate) mod dependencies;
+pub(crate) mod fence;
 mod forget;
 pub(crate) mod histories;
 pub(crate) mod load;

@@ -13,9 +13,11 @@ use crate::known::Known;
 use crate::latency;
 use crate::policy::MOST_SERVICES;
 use crate::record::dependencies::Ruled;
+use crate::record::fence::{self, Fence};
 use crate::record::states::{NotTaken, StateRow, update, why_not_taken};
 use crate::record::{circuits, dependencies, histories, load, states};
 use crate::roster::Circuit;
+use crate::shards::Lease;
 use crate::sink::{PollResult, Recorded};
 use crate::watch::ServiceNumber;
 
@@ -34,7 +36,8 @@ pub(super) enum BatchError {
 /// What is known of the services of this process, kept between batches.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    known: HashMap<ServiceNumber, Known>,
+    /// With the lease that it was learned under: in between others may have recorded.
+    known: HashMap<ServiceNumber, (Option<Lease>, Known)>,
 }
 
 /// What became of each result of a batch, in its order.
@@ -55,7 +58,10 @@ impl Memory {
     ) -> Result<Done, BatchError> {
         let known: HashMap<_, _> = results
             .iter()
-            .filter_map(|result| self.known.remove_entry(&result.watch.number))
+            .filter_map(|result| {
+                let (lease, known) = self.known.remove(&result.watch.number)?;
+                (lease == result.watch.lease).then_some((result.watch.number, known))
+            })
             .collect();
         let written = events
             .write(async |tx, out| Writing::new(known, results, ids).run(tx, out, circuits).await)
@@ -73,7 +79,10 @@ impl Memory {
             // Services that are long gone are among them: what is still polled is read anew.
             self.known.clear();
         }
-        self.known.extend(known);
+        self.known.extend(results.iter().filter_map(|result| {
+            let known = known.remove(&result.watch.number)?;
+            Some((result.watch.number, (result.watch.lease, known)))
+        }));
         let outcomes = outcomes.into_iter().map(|one| one.unwrap_or(Recorded::Stale)).collect();
         Ok(Done { outcomes })
     }
@@ -110,9 +119,12 @@ impl<'a> Writing<'a> {
         out: &mut Outbox,
         circuits: &[(Circuit, Timestamp)],
     ) -> Result<Self, BatchError> {
-        self.half_open(tx, out, circuits).await?;
+        let leases = self.results.iter().map(|result| result.watch.lease);
+        let leases = leases.chain(circuits.iter().map(|(circuit, _)| circuit.watch.lease));
+        let fence = fence::raise(tx, leases).await?;
+        self.half_open(tx, out, circuits, &fence).await?;
         // In the order of their rows, so that two writers never wait for each other in a ring.
-        let mut pending: Vec<usize> = (0..self.results.len()).collect();
+        let mut pending = self.admitted(&fence);
         pending.sort_by_key(|index| self.number(*index));
         for _ in 0..COMPARISONS {
             pending = self.compare(tx, pending).await?;
@@ -123,6 +135,19 @@ impl<'a> Writing<'a> {
         self.write_rows(tx).await?;
         self.announce(out)?;
         Ok(self)
+    }
+
+    /// The results of shards that this instance still owns; the others came too late.
+    fn admitted(&mut self, fence: &Fence) -> Vec<usize> {
+        let mut admitted = Vec::with_capacity(self.results.len());
+        for (index, result) in self.results.iter().enumerate() {
+            if fence.admits(result.watch.lease) {
+                admitted.push(index);
+            } else if let Some(outcome) = self.outcomes.get_mut(index) {
+                *outcome = Some(Recorded::TakenOver);
+            }
+        }
+        admitted
     }
 
     /// Compares results with what is known and writes their states; tells which to compare again.
@@ -246,11 +271,17 @@ impl<'a> Writing<'a> {
         tx: &mut Tx,
         out: &mut Outbox,
         circuits: &[(Circuit, Timestamp)],
+        fence: &Fence,
     ) -> Result<(), BatchError> {
+        let circuits: Vec<_> = circuits
+            .iter()
+            .map(|(one, _)| one)
+            .filter(|one| fence.admits(one.watch.lease))
+            .collect();
         if circuits.is_empty() {
             return Ok(());
         }
-        let mut numbers: Vec<_> = circuits.iter().map(|(one, _)| one.watch.number.0).collect();
+        let mut numbers: Vec<_> = circuits.iter().map(|one| one.watch.number.0).collect();
         numbers.sort_unstable();
         // All rows of the batch, in one order: who changes aliases or closes dependencies holds several
         // services as well.
@@ -259,7 +290,7 @@ impl<'a> Writing<'a> {
         all.sort_unstable();
         states::hold(tx, &all).await?;
         circuits::half_open(tx, &numbers).await?;
-        for (circuit, _) in circuits {
+        for circuit in circuits {
             out.add(Stream::Org, circuit_event(circuit)?)?;
         }
         Ok(())

@@ -23,7 +23,7 @@ pub fn describe_metrics() {
     );
     metrics::describe_counter!(
         "mainstay_recorder_results_total",
-        "Results by what became of them: written, stale, refused."
+        "Results by what became of them: written, stale, refused, taken_over (by another instance)."
     );
     metrics::describe_counter!(
         "mainstay_recorder_retries_total",
@@ -49,6 +49,7 @@ pub(super) fn results(outcomes: &[Recorded]) {
         ("written", count(|one| matches!(one, Recorded::Written(_)))),
         ("stale", count(|one| *one == Recorded::Stale)),
         ("refused", count(|one| *one == Recorded::Refused)),
+        ("taken_over", count(|one| *one == Recorded::TakenOver)),
     ] {
         if count > 0 {
             let count = u64::try_from(count).unwrap_or(u64::MAX);

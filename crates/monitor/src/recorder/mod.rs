@@ -24,12 +24,14 @@ pub use self::measure::{METRIC_BUCKETS, describe_metrics};
 use self::queue::Queue;
 use self::task::Task;
 use crate::roster::Circuit;
+use crate::shards::ShardSet;
 use crate::sink::{PollResult, Sink};
 
 /// The recorder of this process. A clone is the same one.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     queue: Arc<Queue>,
+    ended: CancellationToken,
 }
 
 impl Recorder {
@@ -44,9 +46,16 @@ impl Recorder {
         stop: CancellationToken,
     ) -> Self {
         let queue = Arc::new(Queue::default());
-        let task = Task::new(Arc::clone(&queue), events, clock, ids, stop);
+        let ended = CancellationToken::new();
+        let task = Task::new(Arc::clone(&queue), events, clock, ids, stop, ended.clone());
         tasks.spawn(task.run());
-        Self { queue }
+        Self { queue, ended }
+    }
+
+    /// Is cancelled when it has ended: nothing is recorded after that.
+    #[must_use]
+    pub fn ended(&self) -> CancellationToken {
+        self.ended.clone()
     }
 
     /// How recording goes.
@@ -67,5 +76,9 @@ impl Sink for Recorder {
 
     fn has_room(&self) -> bool {
         self.queue.has_room()
+    }
+
+    fn unrecorded(&self, shards: ShardSet) -> usize {
+        self.queue.unrecorded(shards)
     }
 }

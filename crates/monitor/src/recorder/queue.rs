@@ -1,6 +1,6 @@
 //! What waits to be recorded: bounded, in order, with each service at most once in a batch.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use super::health::RecorderHealth;
 use super::parts::Part;
 use crate::roster::Circuit;
+use crate::shards::{Shard, ShardSet};
 use crate::sink::PollResult;
 
 /// A batch holds no more results than this.
@@ -34,6 +35,8 @@ struct Inner {
     /// Somebody waits for a result: the window is cut short.
     urgent: bool,
     failing_since: Option<Timestamp>,
+    /// How many results of each shard are not recorded yet, whether they wait or are being written.
+    unrecorded: HashMap<Shard, usize>,
 }
 
 /// Whether it is time to record.
@@ -48,6 +51,10 @@ impl Queue {
     pub(super) fn push(&self, result: PollResult) {
         let mut inner = self.lock();
         inner.urgent |= result.recorded.is_some();
+        if let Some(lease) = result.watch.lease {
+            let count = inner.unrecorded.entry(lease.shard).or_default();
+            *count = count.saturating_add(1);
+        }
         inner.results.push_back(result);
         let rings = inner.results.len() == 1 || inner.fill() == Fill::Full;
         drop(inner);
@@ -108,6 +115,22 @@ impl Queue {
         }
         inner.urgent = inner.results.iter().any(|result| result.recorded.is_some());
         Part { results, circuits }
+    }
+
+    /// These results are recorded, or never will be.
+    pub(super) fn done(&self, results: &[PollResult]) {
+        let mut inner = self.lock();
+        for lease in results.iter().filter_map(|result| result.watch.lease) {
+            if let Some(count) = inner.unrecorded.get_mut(&lease.shard) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
+    pub(super) fn unrecorded(&self, shards: ShardSet) -> usize {
+        let inner = self.lock();
+        let counts = inner.unrecorded.iter().filter(|(shard, _)| shards.contains(**shard));
+        counts.map(|(_, count)| *count).sum()
     }
 
     pub(super) fn set_failing(&self, since: Option<Timestamp>) {

@@ -8,7 +8,7 @@ use mainstay_base::{Clock, IdSource};
 use mainstay_events::{Event, Events, Stream};
 use serde_json::json;
 use tokio::time::Interval;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::batch::{BatchError, Memory};
 use super::measure;
@@ -29,6 +29,8 @@ pub(super) struct Task {
     clock: Arc<dyn Clock>,
     ids: IdSource,
     stop: CancellationToken,
+    /// Ends with this, however it ends.
+    _ended: DropGuard,
     memory: Memory,
 }
 
@@ -39,8 +41,10 @@ impl Task {
         clock: Arc<dyn Clock>,
         ids: IdSource,
         stop: CancellationToken,
+        ended: CancellationToken,
     ) -> Self {
-        Self { queue, events, clock, ids, stop, memory: Memory::default() }
+        let (memory, ended) = (Memory::default(), ended.drop_guard());
+        Self { queue, events, clock, ids, stop, _ended: ended, memory }
     }
 
     pub(super) async fn run(mut self) {
@@ -101,6 +105,7 @@ impl Task {
             if self.stop.is_cancelled() {
                 let count = kept.results.len();
                 tracing::error!(results = count, "stopped before these results could be recorded");
+                self.queue.done(&kept.results);
                 return;
             }
             tokio::select! {
@@ -152,8 +157,9 @@ impl Task {
 
     fn deliver(&mut self, results: Vec<PollResult>, outcomes: Vec<Recorded>) {
         measure::results(&outcomes);
+        self.queue.done(&results);
         for (result, outcome) in results.into_iter().zip(outcomes) {
-            if outcome == Recorded::Stale {
+            if matches!(outcome, Recorded::Stale | Recorded::TakenOver) {
                 self.memory.forget(result.watch.number);
             }
             if let Some(waiting) = result.recorded {

@@ -74,6 +74,7 @@ impl Roster {
             poll_seq: memory.map_or(0, |memory| memory.poll_seq),
             flying: None,
             refused: Refused::No,
+            is_retiring: false,
             watch,
         };
         let (interval, circuit) = (entry.watch.interval, entry.circuit);

@@ -30,6 +30,8 @@ pub(super) struct Entry {
     pub(super) flying: Option<Flying>,
     /// How many times in a row a bound refused it.
     pub(super) refused: Refused,
+    /// It is handed over to another instance: this poll is its last here.
+    pub(super) is_retiring: bool,
 }
 
 /// A poll under way.
@@ -98,7 +100,7 @@ impl Memory {
             open_remaining: Duration::ZERO,
             generation: 0,
         };
-        let planned = Some(crate::decide::Planned::Missed);
+        let planned = Some(crate::decide::Planned::Missed(Duration::MAX));
         Self { poll_seq: 1, breaker, backoff: 0, planned, polled: None }
     }
 }

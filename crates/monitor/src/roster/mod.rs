@@ -14,6 +14,7 @@ mod line;
 mod mold;
 mod pace;
 mod places;
+mod retire;
 mod why;
 
 use std::collections::HashMap;
@@ -250,8 +251,12 @@ impl Roster {
             circuit: entry.told(&mut self.circuits),
             manual: flying.manual,
         };
-        let due = entry.due;
-        self.look_at(place, due);
+        let (due, is_retiring) = (entry.due, entry.is_retiring);
+        if is_retiring {
+            self.forget(number);
+        } else {
+            self.look_at(place, due);
+        }
         Some(settlement)
     }
 

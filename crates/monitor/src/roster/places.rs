@@ -62,6 +62,10 @@ impl Places {
         self.by_number.len()
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> + '_ {
+        self.entries.iter_mut().flatten()
+    }
+
     pub(super) fn numbers(&self) -> impl Iterator<Item = ServiceNumber> + '_ {
         self.by_number.keys().copied()
     }

@@ -93,6 +93,7 @@ fn watch(seals: &dyn Seal, row: &WatchedRow) -> Result<Watch, Broken> {
         interval: duration(row.interval_ms),
         revision: row.revision,
         generation: row.generation,
+        lease: None,
     })
 }
 
@@ -102,7 +103,7 @@ fn memory(row: &WatchedRow, now: Timestamp) -> Option<Memory> {
         return None;
     }
     let planned = row.next_poll_at.map(|at| match at.since(now) {
-        Duration::ZERO => Planned::Missed,
+        Duration::ZERO => Planned::Missed(now.since(at)),
         ahead => Planned::In(ahead),
     });
     let state = match row.breaker_state.as_str() {

@@ -3,4 +3,5 @@
 
 mod hostile;
 mod loops;
+mod shares;
 mod stage;

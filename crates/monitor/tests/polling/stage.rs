@@ -9,11 +9,12 @@ use bytes::Bytes;
 use mainstay_base::{Clock, IdSource, Moment, SystemClock, SystemRng, Timestamp};
 use mainstay_monitor::observe::{Observation, Observe, Observing, WebObserver};
 use mainstay_monitor::roster::Circuit;
+use mainstay_monitor::shards::Lease;
 use mainstay_monitor::sink::PollSummary;
 use mainstay_monitor::source::{Changes, Changing, Source};
 use mainstay_monitor::{
     Endpoint, Engine, EngineParts, FailureKind, Format, PollFailure, PollPolicy, PollResult,
-    Recorded, ServiceNumber, Sink, Watch,
+    Recorded, ServiceNumber, Sink, Tenure, Watch,
 };
 use mainstay_outbound::{Policy, Web, WebOptions};
 use mainstay_store::StoreError;
@@ -50,19 +51,24 @@ pub(crate) struct Stage {
 impl Stage {
     /// Endpoints behave as the world is told.
     pub(crate) fn new() -> Self {
-        Self::observing(|world| Arc::clone(world) as _)
+        Self::observing(Tenure::alone(), |world| Arc::clone(world) as _)
+    }
+
+    /// The same, where others poll too.
+    pub(crate) fn sharing(tenure: Tenure) -> Self {
+        Self::observing(tenure, |world| Arc::clone(world) as _)
     }
 
     /// Endpoints are on the network.
     pub(crate) fn on_the_network() -> Self {
-        Self::observing(|world| {
+        Self::observing(Tenure::alone(), |world| {
             let policy = Policy { private: true, ..Policy::default() };
             let web = Web::new(&WebOptions::new(policy, world.clock.clone()).unwrap()).unwrap();
             Arc::new(WebObserver::new(web, world.clock.clone()))
         })
     }
 
-    fn observing(observe: impl FnOnce(&Arc<World>) -> Arc<dyn Observe>) -> Self {
+    fn observing(tenure: Tenure, observe: impl FnOnce(&Arc<World>) -> Arc<dyn Observe>) -> Self {
         let clock = Arc::new(SystemClock::new());
         let ids = IdSource::new(clock.clone(), Arc::new(SystemRng));
         let world = Arc::new(World {
@@ -80,6 +86,7 @@ impl Stage {
             source: Arc::clone(&world) as _,
             observe: observe(&world),
             sink: Arc::clone(&world) as _,
+            tenure,
             clock,
             rng: Arc::new(SystemRng),
         };
@@ -117,6 +124,7 @@ impl Stage {
             interval: Duration::from_millis(millis),
             revision: services.0,
             generation: 1,
+            lease: None,
         };
         services.1.push(watch);
         drop(services);
@@ -144,6 +152,13 @@ impl Stage {
     pub(crate) fn taken(&self, number: i64) -> usize {
         let taken = self.world.taken.lock().unwrap();
         taken.iter().filter(|result| result.watch.number.0 == number).count()
+    }
+
+    /// The leases that the polls of a service were made under.
+    pub(crate) fn leases(&self, number: i64) -> Vec<Option<Lease>> {
+        let taken = self.world.taken.lock().unwrap();
+        let of_service = taken.iter().filter(|result| result.watch.number.0 == number);
+        of_service.map(|result| result.watch.lease).collect()
     }
 
     /// Why the polls of a service failed; nothing for one that succeeded.

@@ -209,6 +209,7 @@ pub(crate) fn watch(number: i64, id: Id, name: &str) -> Watch {
         interval: Duration::from_secs(30),
         revision: 1,
         generation: 1,
+        lease: None,
     }
 }
 

@@ -5,6 +5,7 @@ mod batches;
 mod bounds;
 mod errors;
 mod failures;
+mod fences;
 mod house;
 mod reports;
 mod trouble;

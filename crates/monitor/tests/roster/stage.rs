@@ -47,6 +47,7 @@ impl Stage {
             interval: Duration::from_secs(seconds),
             revision: 1,
             generation: 1,
+            lease: None,
         }
     }
 

@@ -153,7 +153,7 @@ fn after_a_stop_everybody_is_polled_within_one_interval_without_a_burst() {
     let mut stage = Stage::new();
     for number in 0..SERVICES {
         let url = format!("http://host-{number}.test/health");
-        stage.restore(number, &url, 30, &memory(Planned::Missed));
+        stage.restore(number, &url, 30, &memory(Planned::Missed(Duration::MAX)));
     }
     let polls = stage.run(30, |_| Outcome::Success);
     let mut seen: Vec<_> = polls.iter().map(|(_, url)| url).collect();

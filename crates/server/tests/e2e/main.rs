@@ -14,6 +14,7 @@ mod crowd;
 mod data;
 mod exits;
 mod flood;
+mod instances;
 mod logs;
 mod mail;
 mod metrics;

@@ -10,6 +10,10 @@ type Open = (page: Page, stage: Stage) => Promise<void>;
 export const VIEWS: Record<string, Open> = {
   now: (page) => go(page, '/'),
   system: (page) => go(page, '/system'),
+  instances: async (page) => {
+    await go(page, '/system/instances');
+    await page.getByText('this one').waitFor();
+  },
   inspector: async (page) => {
     await go(page, '/system?row=database&inspector=open');
     await page.waitForSelector('aside');

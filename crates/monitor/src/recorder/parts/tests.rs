@@ -27,6 +27,7 @@ fn watch(number: i64) -> Arc<Watch> {
         interval: Duration::from_secs(30),
         revision: 1,
         generation: 1,
+        lease: None,
     })
 }
 

@@ -4,6 +4,7 @@ import type { Command } from './keys';
 export type Action =
   | Command
   | 'add-service'
+  | 'go-instances'
   | 'go-invites'
   | 'go-requests'
   | 'go-audit'
@@ -33,6 +34,7 @@ const CHOICES: readonly Choice[] = [
     ['Go to Now', 'home start root causes', 'go-now'],
     ['Go to Services', 'watched health list down degraded', 'go-services'],
     ['Go to System', 'health checks version database', 'go-system'],
+    ['Go to Instances', 'processes shards leases who polls what', 'go-instances'],
     ['Go to Account', 'me profile sessions api tokens password', 'go-account'],
   ]),
   ...group('editor', [['Add a service', 'new watch create endpoint', 'add-service']]),

@@ -7,6 +7,7 @@ describe('route', () => {
     ['', 'now'],
     ['/system', 'system'],
     ['/system/', 'system'],
+    ['/system/instances', 'instances'],
     ['/System', 'missing'],
     ['/nowhere', 'missing'],
     ['/system/deeper', 'missing'],

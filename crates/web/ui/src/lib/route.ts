@@ -14,7 +14,8 @@ export interface Route {
 export type PublicPage = 'login' | 'setup' | 'invite' | 'request-access';
 export type AdminPage = 'users' | 'invites' | 'requests' | 'jobs' | 'audit';
 export type ServicePage = 'services' | 'service-new' | 'service' | 'service-edit';
-export type Page = 'now' | 'system' | 'account' | ServicePage | AdminPage | PublicPage | 'missing';
+export type SystemPage = 'system' | 'instances';
+export type Page = 'now' | 'account' | SystemPage | ServicePage | AdminPage | PublicPage | 'missing';
 export type Place = Exclude<Page, 'missing'>;
 export type Where = Readonly<Partial<Record<Parameter, string>>>;
 /** `id` stands in the path, the others in the query. */
@@ -36,6 +37,7 @@ export const PATHS: Record<Place, string> = {
   service: '/services/:id',
   'service-edit': '/services/:id/edit',
   system: '/system',
+  instances: '/system/instances',
   account: '/account',
   users: '/admin/users',
   invites: '/admin/invites',
@@ -55,6 +57,7 @@ export const TITLES: Record<Page, string> = {
   service: 'Service',
   'service-edit': 'Edit the service',
   system: 'System',
+  instances: 'Instances',
   account: 'Account',
   users: 'Users',
   invites: 'Invites',
@@ -126,6 +129,10 @@ export function isPublic(page: Page): page is PublicPage {
 
 export function isAdmin(page: Page): page is AdminPage {
   return ADMIN_PAGES.some((known) => known === page);
+}
+
+export function isSystem(page: Page): page is SystemPage {
+  return page === 'system' || page === 'instances';
 }
 
 export function isServices(page: Page): page is ServicePage {

@@ -49,6 +49,9 @@ const ACTIONS: Record<Action, () => void> = {
   'go-system': () => {
     router.go('system');
   },
+  'go-instances': () => {
+    router.go('instances');
+  },
   'go-account': () => {
     router.go('account');
   },

@@ -1,0 +1,238 @@
+//! What looks at the leases do to their rows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng};
+use mainstay_store::{Db, Dialect, Sql, StoreError, values};
+use mainstay_testkit::{TestDatabase, each_database};
+
+use crate::record::fence;
+use crate::shards::look::{Looked, Looker, look};
+use crate::shards::record::instances::{self, Load};
+use crate::shards::record::leases;
+use crate::shards::{Lease, Shard, ShardSet};
+
+/// One instance, as far as its looks go.
+struct One {
+    db: Db,
+    clock: Arc<dyn Clock>,
+    ids: IdSource,
+    me: Option<Id>,
+    next_id: Id,
+}
+
+impl One {
+    async fn new(database: &TestDatabase) -> Self {
+        let db = database.open_migrated().await;
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
+        let next_id = ids.next();
+        Self { db, clock, ids, me: None, next_id }
+    }
+
+    /// Another instance on the same database.
+    fn another(&self) -> Self {
+        let (db, clock, ids) = (self.db.clone(), Arc::clone(&self.clock), self.ids.clone());
+        Self { db, clock, next_id: ids.next(), ids, me: None }
+    }
+
+    async fn look(&mut self) -> Looked {
+        self.hand_over(ShardSet::NONE).await
+    }
+
+    /// Looks when nothing of these shards is under way any more.
+    async fn hand_over(&mut self, drained: ShardSet) -> Looked {
+        let looker = Looker {
+            me: self.me,
+            next_id: self.next_id,
+            name: "here",
+            version: "1.0.0",
+            started_at: None,
+            load: Load { services: 3, lag: Duration::from_millis(20) },
+            draining: drained,
+            drained,
+        };
+        let looked: Result<_, StoreError> =
+            self.db.write(async |tx| look(tx, &*self.clock, looker).await).await;
+        let looked = looked.unwrap();
+        if looked.is_new {
+            self.next_id = self.ids.next();
+        }
+        self.me = Some(looked.me);
+        looked
+    }
+
+    /// Moves what is stored so far back in time.
+    async fn age(&self, who: &Self, by: Duration) {
+        let sql = Sql::same(
+            "test.age",
+            "UPDATE instances SET expires_at = expires_at - $2 WHERE id = $1 AND gone_at IS NULL",
+        );
+        let (me, by) = (who.me.unwrap(), i64::try_from(by.as_millis()).unwrap());
+        let aged: Result<_, StoreError> =
+            self.db.write(async |tx| tx.execute(&sql, values![me, by]).await).await;
+        assert_eq!(aged.unwrap(), 1);
+    }
+
+    /// Makes one that has run for a while.
+    async fn settle(&self, who: &Self) {
+        let sql = Sql::same(
+            "test.settle",
+            "UPDATE instances SET started_at = started_at - 60000 WHERE id = $1",
+        );
+        let me = who.me.unwrap();
+        let settled: Result<_, StoreError> =
+            self.db.write(async |tx| tx.execute(&sql, values![me]).await).await;
+        assert_eq!(settled.unwrap(), 1);
+    }
+
+    /// Whether a recording under this lease is let through.
+    async fn admits(&self, lease: Lease) -> bool {
+        let admitted: Result<_, StoreError> = self
+            .db
+            .write(async |tx| {
+                let fence = fence::raise(tx, [Some(lease)].into_iter()).await?;
+                Ok(fence.admits(Some(lease)))
+            })
+            .await;
+        admitted.unwrap()
+    }
+}
+
+fn owned(looked: &Looked) -> usize {
+    looked.mine.len()
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+each_database! {
+    async fn the_first_takes_all_and_a_newcomer_gets_its_share(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        let looked = first.look().await;
+        assert!(looked.is_new);
+        assert_eq!(owned(&looked), 64);
+        let mut second = first.another();
+        assert_eq!(owned(&second.look().await), 0, "all is in good hands");
+        assert!(first.look().await.plan.drain.is_empty(), "it may be gone in a moment");
+        first.settle(&second).await;
+        let handed = first.look().await.plan.drain;
+        assert_eq!(handed.len(), 16);
+        let looked = first.hand_over(handed).await;
+        assert_eq!((owned(&looked), looked.released), (48, handed));
+        let looked = second.look().await;
+        assert_eq!((owned(&looked), looked.taken.0), (16, handed));
+    }
+
+    async fn who_does_not_renew_is_replaced_and_comes_back_as_another(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        let before = first.look().await;
+        let mut second = first.another();
+        second.look().await;
+        first.age(&first, SECOND * 9).await;
+        assert_eq!(owned(&second.look().await), 0, "its lease has a second left");
+        first.age(&first, SECOND * 4).await;
+        let looked = second.look().await;
+        assert_eq!((owned(&looked), looked.taken.1.len()), (64, 64));
+        // What it polled before is late.
+        assert!(!first.admits(before.mine[0].lease).await);
+        assert!(second.admits(looked.mine[0].lease).await);
+        let back = first.look().await;
+        assert!(back.is_new && back.me != before.me, "{back:?}");
+        assert_eq!(owned(&back), 0);
+    }
+
+    async fn who_renews_late_but_in_time_keeps_all(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        let before = first.look().await;
+        first.age(&first, SECOND * 60).await;
+        let after = first.look().await;
+        assert_eq!((after.me, after.is_new, owned(&after)), (before.me, false, 64));
+        assert!(first.admits(before.mine[0].lease).await, "nobody else had it");
+    }
+
+    async fn a_release_makes_what_was_begun_late(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        let lease = first.look().await.mine[5].lease;
+        let only: ShardSet = [lease.shard].into_iter().collect();
+        let after = first.hand_over(only).await;
+        // Nobody else is there, so it has it again at once, under another generation.
+        assert_eq!((owned(&after), after.released), (64, only));
+        assert!(!first.admits(lease).await);
+    }
+
+    async fn who_leaves_is_replaced_at_once(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        let me = first.look().await.me;
+        let mut second = first.another();
+        second.look().await;
+        let left: Result<_, StoreError> = first.db.write(async |tx| {
+            let now = tx.now().await?;
+            leases::release(tx, me, Shard::all().collect(), now).await?;
+            instances::leave(tx, me, now).await
+        }).await;
+        left.unwrap();
+        assert_eq!(owned(&second.look().await), 64);
+        let shown = instances::shown(&first.db).await.unwrap();
+        assert_eq!(shown.len(), 2);
+        assert_eq!((shown[0].id, shown[1].gone_why.as_deref()), (second.me.unwrap(), Some("stopped")));
+        assert_eq!((shown[0].services, shown[0].lag_ms), (3, 20));
+    }
+
+    async fn those_that_are_long_gone_are_swept(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        first.look().await;
+        let sql = Sql::same("test.old", "UPDATE instances SET gone_at = 1, gone_why = 'lost'");
+        let old: Result<_, StoreError> = first.db.write(async |tx| tx.execute(&sql, &[]).await).await;
+        old.unwrap();
+        assert_eq!(owned(&first.look().await), 64);
+        assert_eq!(instances::shown(&first.db).await.unwrap().len(), 1);
+    }
+}
+
+/// A take-over can't slip in between the look at the generation and the commit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_being_recorded_is_not_taken_over_in_between() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let mut first = One::new(&database).await;
+    let lease = first.look().await.mine[7].lease;
+    let mut second = first.another();
+    second.look().await;
+    first.age(&first, SECOND * 20).await;
+    let recording: Result<_, StoreError> = first
+        .db
+        .write(async |tx| {
+            let fence = fence::raise(tx, [Some(lease)].into_iter()).await?;
+            assert!(fence.admits(Some(lease)));
+            // The other one looks while this has not been committed, in a task of its own.
+            let looking = tokio::spawn(async move {
+                let looked = second.look().await;
+                (second, looked)
+            });
+            let (second, looked) = looking.await.unwrap();
+            assert_eq!(owned(&looked), 63, "all but the one that is held");
+            assert!(!looked.plan.take.without(looked.taken.1).is_empty());
+            Ok(second)
+        })
+        .await;
+    let mut second = recording.unwrap();
+    assert_eq!(owned(&second.look().await), 64);
+    assert!(!first.admits(lease).await);
+}
+
+/// One that stands still in the middle of its recording holds nobody up for as long as its lease.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recording_that_stands_still_is_ended_by_the_database() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let mut first = One::new(&database).await;
+    let lease = first.look().await.mine[7].lease;
+    let late: Result<(), StoreError> = first
+        .db
+        .write(async |tx| {
+            fence::raise(tx, [Some(lease)].into_iter()).await?;
+            tokio::time::sleep(SECOND * 4).await;
+            tx.now().await.map(drop)
+        })
+        .await;
+    assert!(late.is_err());
+}

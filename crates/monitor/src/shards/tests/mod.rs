@@ -1,0 +1,3 @@
+//! Leases on both databases.
+
+mod leases;

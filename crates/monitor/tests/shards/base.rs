@@ -1,0 +1,111 @@
+//! The rows of a database, and what a look does to them.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use mainstay_base::{Id, Timestamp};
+use mainstay_monitor::shards::decide::{Plan, Sight, plan};
+use mainstay_monitor::shards::model::{LEASE, LeaseRow, SETTLED_AFTER, Standing};
+use mainstay_monitor::shards::{Lease, Shard, ShardSet};
+
+pub(crate) struct Base {
+    instances: Vec<Standing>,
+    came: HashMap<Id, Timestamp>,
+    pub(crate) rows: Vec<LeaseRow>,
+}
+
+/// What a look has brought.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) me: Id,
+    pub(crate) mine: Vec<Lease>,
+    pub(crate) plan: Plan,
+}
+
+impl Base {
+    pub(crate) fn new() -> Self {
+        let row = |shard| LeaseRow {
+            lease: Lease { shard, generation: 0 },
+            owner: None,
+            changed_at: Timestamp::from_millis(0),
+        };
+        let came = HashMap::new();
+        Self { instances: Vec::new(), came, rows: Shard::all().map(row).collect() }
+    }
+
+    /// Renews or registers, releases, buries, decides and takes, as one.
+    pub(crate) fn look(
+        &mut self,
+        now: Timestamp,
+        (me, next_id): (Id, Id),
+        (draining, drained): (ShardSet, ShardSet),
+    ) -> Answer {
+        let until = Some(now.plus(LEASE));
+        let known = self.instances.iter_mut().find(|one| one.id == me && one.gone_at.is_none());
+        let me = match known {
+            Some(known) => {
+                known.expires_at = until;
+                known.is_settled |= now.since(self.came[&me]) >= SETTLED_AFTER;
+                me
+            }
+            None => {
+                let (id, is_settled) = (next_id, false);
+                self.came.insert(id, now);
+                self.instances.push(Standing { id, is_settled, expires_at: until, gone_at: None });
+                next_id
+            }
+        };
+        self.change(drained, now, |row| row.owner == Some(me), None);
+        for one in &mut self.instances {
+            if one.gone_at.is_none() && !one.is_alive(now) {
+                one.gone_at = Some(now);
+            }
+        }
+        let draining = draining.without(drained);
+        let draining = draining.among(self.owned_by(me));
+        let sight = Sight { me, now, instances: &self.instances, leases: &self.rows, draining };
+        let plan = plan(&sight);
+        let alive: Vec<_> =
+            self.instances.iter().filter(|one| one.is_alive(now)).map(|one| one.id).collect();
+        let is_free = |row: &LeaseRow| row.owner.is_none_or(|owner| !alive.contains(&owner));
+        self.change(plan.take, now, is_free, Some(me));
+        let mine = self.rows.iter().filter(|row| row.owner == Some(me)).map(|row| row.lease);
+        Answer { me, mine: mine.collect(), plan }
+    }
+
+    pub(crate) fn leave(&mut self, now: Timestamp, me: Id) {
+        self.change(Shard::all().collect(), now, |row| row.owner == Some(me), None);
+        for one in self.instances.iter_mut().filter(|one| one.id == me) {
+            one.gone_at = Some(now);
+        }
+    }
+
+    /// Who may write under this lease.
+    pub(crate) fn admits(&self, lease: Lease) -> Option<Option<Id>> {
+        self.rows.iter().find(|row| row.lease == lease).map(|row| row.owner)
+    }
+
+    pub(crate) fn owned_by(&self, me: Id) -> ShardSet {
+        self.rows.iter().filter(|row| row.owner == Some(me)).map(|row| row.lease.shard).collect()
+    }
+
+    fn change(
+        &mut self,
+        shards: ShardSet,
+        now: Timestamp,
+        may: impl Fn(&LeaseRow) -> bool,
+        owner: Option<Id>,
+    ) {
+        for row in &mut self.rows {
+            if shards.contains(row.lease.shard) && may(row) {
+                row.owner = owner;
+                row.lease.generation += 1;
+                row.changed_at = now;
+            }
+        }
+    }
+}
+
+pub(crate) fn at(millis: u64) -> Timestamp {
+    Timestamp::from_millis(1_000_000).plus(Duration::from_millis(millis))
+}

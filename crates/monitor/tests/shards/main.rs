@@ -1,0 +1,77 @@
+//! Instances that die, freeze, are cut off and come, in virtual time.
+
+mod base;
+mod world;
+
+use proptest::prelude::*;
+
+use crate::world::{Fault, World};
+
+/// How long things happen, and how long nothing happens after that, in ms.
+const EVENTFUL: u64 = 90_000;
+const QUIET: u64 = 60_000;
+
+fn fault() -> impl Strategy<Value = Fault> {
+    let who = 0_usize..4;
+    prop_oneof![
+        2 => who.clone().prop_map(Fault::Kill),
+        2 => (who.clone(), 500_u64..40_000).prop_map(|(who, time)| Fault::Freeze(who, time)),
+        2 => (who.clone(), 500_u64..40_000).prop_map(|(who, time)| Fault::Cut(who, time)),
+        1 => who.prop_map(Fault::Stop),
+        4 => Just(Fault::Join),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// At every moment at most one instance polls a shard; no late write is taken; fifteen seconds after
+    /// the last fault every shard is polled, by everybody's equal share in the end.
+    #[test]
+    fn every_shard_has_one_owner_and_is_soon_owned_again(
+        seed in any::<u64>(),
+        faults in prop::collection::vec((0..EVENTFUL, fault()), 0..12),
+    ) {
+        let mut world = World::new(seed, 2);
+        let mut faults = faults;
+        faults.sort_by_key(|(at, _)| *at);
+        let mut coming = faults.into_iter().peekable();
+        while world.now < EVENTFUL + QUIET {
+            while let Some((_, fault)) = coming.next_if(|(at, _)| *at <= world.now) {
+                world.suffer(fault);
+            }
+            world.tick();
+        }
+        world.is_even();
+    }
+}
+
+#[test]
+fn an_instance_that_is_killed_is_replaced_within_fifteen_seconds() {
+    let mut world = World::new(1, 2);
+    world.run(20_000);
+    world.is_even();
+    world.suffer(Fault::Kill(0));
+    world.run(15_000);
+    assert_eq!(world.polled_by(1), 64);
+}
+
+#[test]
+fn an_instance_that_stops_is_replaced_at_once() {
+    let mut world = World::new(2, 2);
+    world.run(20_000);
+    world.suffer(Fault::Stop(0));
+    world.run(3_500);
+    assert_eq!(world.polled_by(1), 64);
+}
+
+#[test]
+fn a_newcomer_gets_its_share_while_everything_is_polled() {
+    let mut world = World::new(3, 1);
+    world.run(10_000);
+    assert_eq!(world.polled_by(0), 64);
+    world.suffer(Fault::Join);
+    world.run(30_000);
+    world.is_even();
+    assert!(world.longest_gap < 10_000, "{} ms", world.longest_gap);
+}

@@ -1,0 +1,233 @@
+//! Two instances, what they poll, and what they have recorded.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use mainstay_store::{Dialect, Sql};
+use mainstay_testkit::{SlowProxy, TestDatabase};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::Handle;
+
+use super::upstream::Upstream;
+use crate::client::request;
+use crate::people::{post, set_up, signed};
+use crate::process::{PATIENCE, Server, mainstay};
+
+pub(super) const SERVICES: usize = 200;
+const INTERVAL: Duration = Duration::from_secs(5);
+/// Two polls of a service are further apart than this, if none is made twice: each may be late on a busy
+/// machine, but not by half an interval.
+const APART: Duration = Duration::from_millis(2_500);
+const PEPPER: &str = "the same pepper for both of them, and long";
+
+/// Two processes on one PostgreSQL; the first reaches it through a proxy.
+pub(super) struct Pair {
+    pub(super) first: Server,
+    second: Option<Server>,
+    upstream: Upstream,
+    database: TestDatabase,
+    proxy: SlowProxy,
+    runtime: Handle,
+    token: String,
+    session: String,
+    folders: [TempDir; 2],
+}
+
+/// The number of the last poll of each service, and when it ended.
+pub(super) type Recorded = BTreeMap<i64, (i64, i64)>;
+
+/// How long it is until `after` has passed since `since`.
+pub(super) fn later(since: Instant, after: Duration) -> Duration {
+    after.saturating_sub(since.elapsed())
+}
+
+impl Pair {
+    /// Starts the first of them, set up, with nothing to poll.
+    pub(super) async fn new() -> Self {
+        let database = TestDatabase::new(Dialect::Postgres).await;
+        let proxy = SlowProxy::before(database.server_address(), Duration::ZERO).await;
+        let mainstay_store::Target::Postgres { url } = database.through(proxy.address()) else {
+            unreachable!("it is PostgreSQL")
+        };
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let first = start(&folders[0], url.expose());
+        let session = signed(&first.address, &set_up(&first));
+        let body = json!({"name": "watcher", "scope": "write"});
+        let made = post(&first.address, "/api/account/tokens", &session, &body);
+        let token =
+            made.json()["token"].as_str().unwrap_or_else(|| panic!("{}", made.text())).to_owned();
+        Self {
+            first,
+            second: None,
+            upstream: Upstream::start(),
+            database,
+            proxy,
+            runtime: Handle::current(),
+            token: format!("authorization: Bearer {token}\r\n"),
+            session,
+            folders,
+        }
+    }
+
+    pub(super) fn add_services(&self) {
+        for service in 0..SERVICES {
+            let body = json!({
+                "name": format!("service {service}"),
+                "health_endpoint": self.upstream.address(service),
+                "poll_interval_ms": INTERVAL.as_millis(),
+            });
+            let made = post(&self.first.address, "/api/services", &self.session, &body);
+            assert_eq!(made.status, 201, "{}", made.text());
+        }
+    }
+
+    pub(super) fn start_second(&mut self) {
+        self.second = Some(start(&self.folders[1], &self.database.address()));
+    }
+
+    /// Has both, with half of the services each, all of which were polled.
+    pub(super) fn share(&mut self) {
+        self.add_services();
+        self.start_second();
+        self.is_shared();
+        self.everybody_is_polled_after(Instant::now());
+    }
+
+    /// Waits until both have the same share.
+    pub(super) fn is_shared(&self) {
+        self.await_instances("both have half of the shards", PATIENCE, |all| {
+            let services: u64 = alive(all).map(|one| one["services"].as_u64().unwrap()).sum();
+            let halves = alive(all).filter(|one| one["shards"].as_array().unwrap().len() == 32);
+            halves.count() == 2 && services == u64::try_from(SERVICES).unwrap()
+        });
+    }
+
+    /// Waits until the second has everything, which must be in time.
+    pub(super) fn second_has_all(&self, since: Instant, within: Duration) {
+        self.await_instances("the second has every shard", later(since, within), |all| {
+            let this = alive(all).find(|one| one["is_this"] == true);
+            this.is_some_and(|one| one["shards"].as_array().unwrap().len() == 64)
+        });
+    }
+
+    /// Waits until every service was polled after that.
+    pub(super) fn everybody_is_polled_after(&self, moment: Instant) {
+        let waits = || {
+            let is_waiting = |service: &usize| self.upstream.asked(*service).last() < Some(&moment);
+            (0..SERVICES).filter(is_waiting).collect::<Vec<_>>()
+        };
+        while !waits().is_empty() {
+            assert!(moment.elapsed() < INTERVAL * 4, "not polled: {:?}", waits());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// No two polls of a service are in one interval, of those whose result is not known to have died.
+    pub(super) fn nobody_is_polled_twice(&self, counts: impl Fn(Instant) -> bool) {
+        for service in 0..SERVICES {
+            let asked = self.upstream.asked(service);
+            for pair in asked.windows(2).filter(|pair| counts(pair[0])) {
+                let gap = pair[1] - pair[0];
+                assert!(gap >= APART, "service {service} was polled again after {gap:?}");
+            }
+        }
+    }
+
+    /// Since then no service was left alone for longer.
+    pub(super) fn nobody_waits_longer_than(&self, since: Instant, longest: Duration) {
+        for service in 0..SERVICES {
+            let asked = self.upstream.asked(service);
+            let gaps =
+                asked.windows(2).filter(|pair| pair[1] > since).map(|pair| pair[1] - pair[0]);
+            let widest = gaps.max().unwrap_or_default();
+            assert!(widest <= longest, "service {service} was left alone for {widest:?}");
+        }
+    }
+
+    /// Whoever is asked for a poll has it made, also of what the other one polls.
+    pub(super) fn either_polls_what_is_asked_for(&self) {
+        let page =
+            request(&self.first.address, "GET", "/api/services?limit=12", &self.token).json();
+        for service in page["items"].as_array().unwrap() {
+            let path = format!("/api/services/{}/poll", service["id"].as_str().unwrap());
+            let polled = post(&self.first.address, &path, &self.token, &json!({}));
+            // A poll that is under way, or a host that is busy, is an answer of the owner too.
+            assert!([200, 409, 429].contains(&polled.status), "{}", polled.text());
+            assert!(
+                polled.status == 200 || !polled.text().contains("not_polled"),
+                "{}",
+                polled.text()
+            );
+        }
+    }
+
+    /// What is recorded of every service.
+    pub(super) fn recorded(&self) -> Recorded {
+        let sql = Sql::same(
+            "test.recorded",
+            "SELECT service_no, poll_seq, last_polled_at FROM service_states ORDER BY service_no",
+        );
+        let read = async {
+            let db = self.database.open().await;
+            let rows = db.fetch_all(&sql, &[]).await.unwrap();
+            db.close().await;
+            rows
+        };
+        let rows = self.runtime.block_on(read);
+        let row = |row: &mainstay_store::Row| {
+            let polled: (i64, Option<i64>) =
+                (row.get("poll_seq").unwrap(), row.get("last_polled_at").unwrap());
+            (row.get("service_no").unwrap(), (polled.0, polled.1.unwrap_or_default()))
+        };
+        rows.iter().map(row).collect()
+    }
+
+    /// Everything that was recorded then is still there, or something newer.
+    pub(super) fn nothing_is_lost(&self, before: &Recorded) {
+        let now = self.recorded();
+        for (service, (seq, at)) in before {
+            let (seq_now, at_now) = now[service];
+            assert!(seq_now >= *seq && at_now >= *at, "service {service}: {seq_now} after {seq}");
+            assert!((seq_now == *seq) == (at_now == *at), "service {service}: a late write");
+        }
+    }
+
+    pub(super) fn cut(&self) {
+        self.proxy.freeze();
+    }
+
+    pub(super) fn mend(&self) {
+        self.proxy.thaw();
+    }
+
+    fn second(&self) -> &Server {
+        self.second.as_ref().unwrap()
+    }
+
+    /// Asks the second until the instances are as they should be.
+    fn await_instances(&self, what: &str, within: Duration, holds: impl Fn(&Value) -> bool) {
+        let began = Instant::now();
+        loop {
+            let all = request(&self.second().address, "GET", "/api/instances", &self.token).json();
+            if holds(&all) {
+                return;
+            }
+            assert!(began.elapsed() < within, "{what}: {all:#} {:#?}", self.second().log());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn alive(all: &Value) -> impl Iterator<Item = &Value> {
+    all["items"].as_array().unwrap().iter().filter(|one| one["state"] == "alive")
+}
+
+fn start(folder: &TempDir, database: &str) -> Server {
+    let mut command = mainstay(folder.path());
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--database", database])
+        .env("TOKEN_HASH_PEPPER", PEPPER)
+        .env("MAINSTAY_POLL_CYCLE_MS", "1000");
+    Server::spawn(command)
+}

@@ -1,0 +1,3 @@
+DROP TABLE poll_requests;
+DROP TABLE poll_shards;
+DROP TABLE instances;
