@@ -30,6 +30,7 @@ mod people;
 mod protocols;
 mod raw;
 mod services;
+mod services_apply;
 mod services_list;
 mod services_try;
 mod setup;

@@ -1,6 +1,7 @@
 //! Services, their dependencies and aliases on both databases.
 #![cfg(test)]
 
+mod desired;
 mod edits;
 mod house;
 mod names;
