@@ -84,7 +84,7 @@ impl From<DesiredError> for Error {
             DesiredError::Store(error) => error.into(),
             DesiredError::Refused { item, reason } => {
                 let field = reason.field().map(ToOwned::to_owned);
-                let told = Self::new(code_of(reason), detail).with("item", item.path());
+                let told = Self::new(code_of(*reason), detail).with("item", item.path());
                 field.into_iter().fold(told, |told, field| told.with("field", field))
             }
             DesiredError::Version { .. } => {

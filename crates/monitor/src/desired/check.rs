@@ -140,8 +140,9 @@ fn service(given: DesiredService) -> Result<WantedService, Refusal> {
 }
 
 fn alias(given: DesiredAlias) -> Result<WantedAlias, Refusal> {
-    let alias = AliasName::parse(&given.alias)?;
-    Ok(WantedAlias { alias, canonical: CanonicalName::parse(&given.canonical_name)? })
+    let DesiredAlias { alias, canonical_name } = given;
+    let alias = AliasName::parse(&alias)?;
+    Ok(WantedAlias { alias, canonical: CanonicalName::parse(&canonical_name)? })
 }
 
 fn link(given: DesiredLink) -> Result<WantedLink, Refusal> {

@@ -45,7 +45,7 @@ pub enum DesiredError {
         /// Which one.
         item: Item,
         /// Why.
-        reason: Refusal,
+        reason: Box<Refusal>,
     },
     /// The database failed.
     #[error(transparent)]
@@ -151,7 +151,7 @@ impl Refusal {
     }
 
     pub(super) fn of(self, item: Item) -> DesiredError {
-        DesiredError::Refused { item, reason: self }
+        DesiredError::Refused { item, reason: Box::new(self) }
     }
 }
 
