@@ -88,6 +88,8 @@ pub(crate) const TABLE: &[Entry] = &[
     by_people("POST", "/api/admin/jobs/kinds/{kind}/resume", Role::Admin),
     reads("/api/services", Role::Viewer),
     edits("POST", "/api/services"),
+    reads("/api/services/export", Role::Viewer),
+    edits("POST", "/api/services/apply").limited(&APPLIES),
     edits("POST", "/api/services/test-schema").limited(&TRIALS),
     reads("/api/services/{id}", Role::Viewer),
     edits("PATCH", "/api/services/{id}"),
@@ -131,6 +133,10 @@ static CHANGES: Limit =
 
 /// As [`CHANGES`]; scripts that add all services of a company take a few minutes.
 static EDITS: Limit = Limit { name: "edit_monitor", count: 1_200, window: Duration::from_secs(60) };
+
+/// Each is long to read, and may keep everybody else from writing for a moment.
+static APPLIES: Limit =
+    Limit { name: "apply_services", count: 60, window: Duration::from_secs(60) };
 
 /// Each makes Mainstay call somebody and read what may be long.
 static TRIALS: Limit = Limit { name: "test_schema", count: 30, window: Duration::from_secs(60) };

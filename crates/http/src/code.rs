@@ -55,6 +55,8 @@ codes! {
     InvalidBody: BAD_REQUEST, "invalid_body", "The body is not valid";
     /// The text is no canonical name.
     InvalidCanonicalName: BAD_REQUEST, "invalid_canonical_name", "The canonical name is not valid";
+    /// The document of services can't be applied.
+    InvalidDocument: BAD_REQUEST, "invalid_document", "The document is not valid";
     /// The e-mail or the password is wrong.
     InvalidCredentials: UNAUTHORIZED, "invalid_credentials", "The e-mail or the password is wrong";
     /// The text is no e-mail address that is taken here.
@@ -131,6 +133,8 @@ codes! {
     TooManyAliases: CONFLICT, "too_many_aliases", "There are too many aliases";
     /// Too many sign-ins failed.
     TooManyAttempts: TOO_MANY_REQUESTS, "too_many_attempts", "There were too many attempts";
+    /// More changes than are applied at once.
+    TooManyChanges: BAD_REQUEST, "too_many_changes", "There are too many changes at once";
     /// More headers than allowed.
     TooManyHeaders: REQUEST_HEADER_FIELDS_TOO_LARGE, "too_many_headers", "There are too many headers";
     /// There are as many services as there may be.
@@ -200,6 +204,8 @@ mod tests {
                     "invalid_team",
                     "invalid_alias",
                     "invalid_canonical_name",
+                    "invalid_document",
+                    "too_many_changes",
                 ][..],
             ),
             (409, &["name_taken", "alias_taken", "poll_in_progress", "not_polled", "self_link"]),

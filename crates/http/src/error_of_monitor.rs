@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mainstay_monitor::PollFailure;
 use mainstay_monitor::aliases::{AliasesError, NameError};
+use mainstay_monitor::desired::{DesiredError, Refusal};
 use mainstay_monitor::engine::PollNowError;
 use mainstay_monitor::graph::GraphsError;
 use mainstay_monitor::past::PastError;
@@ -87,6 +88,42 @@ impl From<NameError> for Error {
             NameError::Canonical(_) => (Code::InvalidCanonicalName, "canonical_name"),
         };
         Self::new(code, sentence(&error.to_string())).with("field", field)
+    }
+}
+
+impl From<DesiredError> for Error {
+    fn from(error: DesiredError) -> Self {
+        // The way to an item is written as it stands in the document.
+        let detail = format!("{error}.");
+        match error {
+            DesiredError::Store(error) => error.into(),
+            DesiredError::Refused { item, reason } => {
+                let field = reason.field().map(ToOwned::to_owned);
+                let told = Self::new(code_of(*reason), detail).with("item", item.path());
+                field.into_iter().fold(told, |told, field| told.with("field", field))
+            }
+            DesiredError::Version { .. } => {
+                Self::new(Code::InvalidDocument, detail).with("field", "version")
+            }
+            DesiredError::TooManyItems(_) => Self::new(Code::InvalidDocument, detail),
+            DesiredError::TooManyChanges { .. } | DesiredError::TooMuchToTell => {
+                Self::new(Code::TooManyChanges, detail)
+            }
+            error => Self::internal(error),
+        }
+    }
+}
+
+fn code_of(reason: Refusal) -> Code {
+    match reason {
+        Refusal::Invalid(invalid) => Error::from(invalid).code(),
+        Refusal::Name(name) => Error::from(name).code(),
+        Refusal::SelfLink => Code::SelfLink,
+        Refusal::Blocked(_) => Code::BlockedAddress,
+        Refusal::Changed => Code::ServiceChanged,
+        Refusal::TooManyServices => Code::TooManyServices,
+        Refusal::TooManyAliases => Code::TooManyAliases,
+        _ => Code::InvalidDocument,
     }
 }
 

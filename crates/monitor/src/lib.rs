@@ -1,16 +1,18 @@
 //! The monitor: services polled on time, their answers judged and recorded.
 //!
-//! Data moves one way: people define [`services`] → [`watch`] is what is known of one, [`policy`] the
-//! numbers that polling goes by → the [`engine`] learns from a [`source`] which services there are, and
-//! the [`roster`] says which request to make now, by [`decide`] → [`observe`] makes it → [`formats`]
-//! read the answer → [`report`] is what it says, [`failure`] why there is none → a [`sink`] takes the
-//! result: the [`recorder`], which compares it with what is `known`, as `judge` says (pure), and writes
-//! it with its events by `record` (all SQL). [`latency`] keeps how long dependencies took, [`graph`]
-//! what leans on what, [`past`] how everything was. Several instances divide the work by [`shards`].
+//! Data moves one way: people define [`services`], one by one or all at once ([`desired`]) → [`watch`]
+//! is what is known of one, [`policy`] the numbers that polling goes by → the [`engine`] learns from a
+//! [`source`] which services there are, and the [`roster`] says which request to make now, by [`decide`]
+//! → [`observe`] makes it → [`formats`] read the answer → [`report`] is what it says, [`failure`] why
+//! there is none → a [`sink`] takes the result: the [`recorder`], which compares it with what is
+//! `known`, as `judge` says (pure), and writes it with its events by `record` (all SQL). [`latency`]
+//! keeps how long dependencies took, [`graph`] what leans on what, [`past`] how everything was. Several
+//! instances divide the work by [`shards`].
 
 pub mod aliases;
 mod announce;
 pub mod decide;
+pub mod desired;
 pub mod engine;
 pub mod failure;
 pub mod formats;

@@ -57,9 +57,11 @@ fn every_help_text_ends_with_examples_that_parse() {
 }
 
 #[test]
-fn every_flag_of_a_setting_is_one_of_serve_or_work_with_the_same_help() {
+fn every_flag_of_a_setting_is_one_of_a_command_with_the_same_help() {
     let command = Cli::command();
-    let commands = ["serve", "work"].map(|name| command.find_subcommand(name).unwrap());
+    let find = |name: &&str| command.find_subcommand(name).unwrap();
+    let services = find(&"services").get_subcommands();
+    let commands: Vec<_> = ["serve", "work"].iter().map(find).chain(services).collect();
     for setting in SETTINGS {
         let Some(flag) = setting.flag else { continue };
         let name = flag.strip_prefix("--").unwrap();

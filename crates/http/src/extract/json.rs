@@ -35,6 +35,26 @@ where
     }
 }
 
+/// A JSON body of at most so many bytes, where the usual limit is too small.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LargeJson<T, const BYTES: usize>(pub(crate) T);
+
+impl<S, T, const BYTES: usize> FromRequest<S> for LargeJson<T, BYTES>
+where
+    S: Send + Sync,
+    T: DeserializeOwned,
+    Limits: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        media::expect(request.headers(), &[Media::Json])?;
+        let limits = Limits { body_bytes: BYTES, ..Limits::from_ref(state) };
+        let bytes = body::read(request.into_body(), &limits).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
         match serde_json::to_vec(&self.0) {

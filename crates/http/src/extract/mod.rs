@@ -18,6 +18,7 @@ mod source;
 pub(crate) use caller::{OldSession, SignedIn};
 pub use form::JsonOrForm;
 pub use json::Json;
+pub(crate) use json::LargeJson;
 pub(crate) use list::page_ask;
 pub use list::{Cursor, Limit, ListQuery, Page};
 pub use media::Media;

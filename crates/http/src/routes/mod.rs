@@ -26,6 +26,7 @@ mod kept;
 mod metrics;
 mod openapi;
 mod services;
+mod services_apply;
 mod services_try;
 mod setup;
 mod system;
@@ -81,6 +82,8 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(admin_jobs::pause))
         .routes(routes!(admin_jobs::resume))
         .routes(routes!(services::list, services::create))
+        .routes(routes!(services_apply::export))
+        .routes(routes!(services_apply::apply))
         .routes(routes!(services_try::test_schema))
         .routes(routes!(services::find, services::change, services::remove))
         .routes(routes!(services_try::poll))

@@ -123,6 +123,11 @@ impl Scene {
                 let endpoint = "https://orders.example.org/health";
                 send(path, json!({"name": "Orders", "health_endpoint": endpoint})).await
             }
+            ("POST", "/api/services/apply") => {
+                let service = json!({"name": "Orders", "health_endpoint": "https://a.example/"});
+                let document = json!({"version": 1, "services": [service]});
+                send(path, json!({"document": document})).await
+            }
             ("PATCH", "/api/services/{id}") => {
                 let id = json!(self.house.service("Orders").await);
                 send(&with_id(path, &id), json!({"team": "Shop"})).await

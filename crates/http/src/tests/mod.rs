@@ -34,6 +34,7 @@ mod people;
 mod protocols;
 mod raw;
 mod services;
+mod services_apply;
 mod services_list;
 mod services_try;
 mod setup;

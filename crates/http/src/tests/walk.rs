@@ -50,6 +50,8 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("POST", "/api/admin/jobs/kinds/{kind}/resume", "admin in person"),
     ("GET", "/api/services", "viewer"),
     ("POST", "/api/services", "editor"),
+    ("GET", "/api/services/export", "viewer"),
+    ("POST", "/api/services/apply", "editor"),
     ("POST", "/api/services/test-schema", "editor"),
     ("GET", "/api/services/{id}", "viewer"),
     ("PATCH", "/api/services/{id}", "editor"),

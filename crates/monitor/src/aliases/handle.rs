@@ -2,7 +2,7 @@
 
 use mainstay_base::{Id, IdSource, Timestamp};
 use mainstay_events::{Event, Events, Outbox, Stream};
-use mainstay_store::{StoreError, Tx};
+use mainstay_store::{Snapshot, StoreError, Tx};
 use serde::Serialize;
 use serde_json::{Map, json};
 use utoipa::ToSchema;
@@ -82,11 +82,18 @@ impl Aliases {
         canonical: CanonicalName,
     ) -> Result<Alias, AliasesError> {
         rewrite::hold(tx, &[alias.as_str().to_owned()]).await?;
-        names::lock(tx).await?;
-        let count = names::count(tx).await?;
-        if usize::try_from(count).is_ok_and(|count| count >= MAX_ALIASES) {
-            return Err(AliasesError::TooMany);
-        }
+        self.hold(tx, 1).await?;
+        self.create_held(tx, out, alias, canonical).await
+    }
+
+    /// As [`Aliases::create`], when the aliases and the services that report them are held.
+    pub(crate) async fn create_held(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        alias: AliasName,
+        canonical: CanonicalName,
+    ) -> Result<Alias, AliasesError> {
         let now = tx.now().await?;
         let made = Alias {
             id: self.ids.next(),
@@ -115,6 +122,18 @@ impl Aliases {
     ) -> Result<Alias, AliasesError> {
         let new_name = alias.as_ref().map(AliasName::as_str);
         let before = self.locked(tx, id, new_name).await?;
+        self.change_held(tx, out, before, alias, canonical).await
+    }
+
+    /// As [`Aliases::change`], when the aliases and the services that report them are held.
+    pub(crate) async fn change_held(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        before: Alias,
+        alias: Option<AliasName>,
+        canonical: Option<CanonicalName>,
+    ) -> Result<Alias, AliasesError> {
         let mut after = before.clone();
         if let Some(alias) = alias {
             alias.as_str().clone_into(&mut after.alias);
@@ -148,7 +167,17 @@ impl Aliases {
         id: Id,
     ) -> Result<Alias, AliasesError> {
         let alias = self.locked(tx, id, None).await?;
-        names::delete(tx, id).await?;
+        self.delete_held(tx, out, alias).await
+    }
+
+    /// As [`Aliases::delete`], when the aliases and the services that report them are held.
+    pub(crate) async fn delete_held(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        alias: Alias,
+    ) -> Result<Alias, AliasesError> {
+        names::delete(tx, alias.id).await?;
         let now = tx.now().await?;
         give_back(tx, &alias, now).await?;
         announce(out, &alias.alias, None)?;
@@ -215,6 +244,34 @@ impl Aliases {
         let fields = [("canonical_key", json!(key)), ("count", json!(count))];
         tell(out, "link:updated", (service, &service_name), fields)?;
         Ok(LinkedAll { key, service_name, count })
+    }
+
+    /// Waits until nobody else changes aliases nor records by them, and lets nobody begin. Whoever also
+    /// holds services holds them before. `new` aliases are to come.
+    ///
+    /// # Errors
+    /// [`AliasesError::TooMany`], or when the database fails.
+    pub(crate) async fn hold(&self, tx: &mut Tx, new: usize) -> Result<(), AliasesError> {
+        names::lock(tx).await?;
+        let count = usize::try_from(names::count(tx).await?).unwrap_or(usize::MAX);
+        if new > 0 && count.saturating_add(new) > MAX_ALIASES {
+            return Err(AliasesError::TooMany);
+        }
+        Ok(())
+    }
+
+    /// The alias of this id, as the transaction sees it.
+    pub(crate) async fn find_held(&self, tx: &mut Tx, id: Id) -> Result<Alias, AliasesError> {
+        names::find(tx, id).await?.ok_or(AliasesError::NotFound)
+    }
+
+    /// Up to `limit` aliases in the order of their names.
+    pub(crate) async fn all(
+        &self,
+        snapshot: &mut Snapshot,
+        limit: i64,
+    ) -> Result<Vec<Alias>, StoreError> {
+        names::all(snapshot, limit).await
     }
 
     /// An alias that nobody else changes, nor records by; `new_name` is what it will be an alias of.

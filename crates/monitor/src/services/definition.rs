@@ -93,6 +93,23 @@ pub enum Invalid {
     Headers(HeaderError),
 }
 
+impl Invalid {
+    /// The field, as it is written.
+    #[must_use]
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::Name(_) => "name",
+            Self::Team(_) => "team",
+            Self::HealthEndpoint(_) => "health_endpoint",
+            Self::Format(_) => "format",
+            Self::SchemaConfig(_) => "schema_config",
+            Self::PollInterval { .. } => "poll_interval_ms",
+            Self::Timeout { .. } => "timeout_ms",
+            Self::Headers(_) => "headers",
+        }
+    }
+}
+
 impl Definition {
     /// Checks a draft.
     ///
@@ -127,8 +144,26 @@ impl Definition {
         &self.url
     }
 
-    pub(super) fn name_key(&self) -> String {
+    /// The name as it is compared with others.
+    pub(crate) fn name_key(&self) -> String {
         compared(&self.name)
+    }
+
+    /// The draft that makes this definition, with every default written out.
+    pub(crate) fn draft(&self) -> Draft {
+        let config = self.format.schema_config();
+        Draft {
+            name: self.name.clone(),
+            team: self.team.clone(),
+            health_endpoint: self.url.clone(),
+            format: Some(self.format.name().to_owned()),
+            // The mapping wrote it: it is JSON.
+            schema_config: config.and_then(|text| serde_json::from_str(&text).ok()),
+            poll_interval_ms: Some(millis(self.interval)),
+            timeout_ms: Some(millis(self.timeout)),
+            headers: self.headers.clone(),
+            is_active: Some(self.is_active),
+        }
     }
 
     pub(super) fn team_key(&self) -> Option<String> {
@@ -171,6 +206,22 @@ mod tests {
             name: " Orders ".to_owned(),
             health_endpoint: "https://orders.example.org/health".to_owned(),
             ..Draft::default()
+        }
+    }
+
+    #[test]
+    fn a_draft_with_every_default_makes_the_same_definition() {
+        let config = json!({"root": "checks", "fields": {"name": "id", "healthy": "ok"}});
+        let mapped = Draft {
+            format: Some("schema".to_owned()),
+            schema_config: Some(config),
+            team: Some("Shop".to_owned()),
+            is_active: Some(false),
+            ..draft()
+        };
+        for draft in [draft(), mapped] {
+            let definition = Definition::check(draft).unwrap();
+            assert_eq!(Definition::check(definition.draft()).unwrap(), definition);
         }
     }
 

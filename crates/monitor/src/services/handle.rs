@@ -2,26 +2,30 @@
 
 use std::sync::Arc;
 
-use mainstay_base::{Id, IdSource, Timestamp};
+use mainstay_base::{Id, IdSource};
 use mainstay_events::{Events, Outbox};
-use mainstay_store::{StoreError, Tx};
+use mainstay_store::{Db, Snapshot, StoreError, Tx};
 use serde_json::json;
 
-use super::definition::Definition;
+use super::definition::{Definition, Draft};
 use super::edit::Effects;
 use super::error::ServicesError;
+use super::follow::{change, follow, write_new};
 use super::headers::Header;
+use super::held::Held;
 use super::patch::Patch;
 use super::record::{self, Kept, Sealed, Stored};
 use super::seal::{self, Seal};
-use super::tell::{tell, tell_unknown};
+use super::tell::tell;
 use super::watches::{self, Watches};
 use crate::policy::MOST_SERVICES;
-use crate::record::histories::{ChangeRow, write_changes};
-use crate::status::ServiceStatus;
+use crate::record::histories::write_changes;
 
 /// The most services there may be: as many as one instance polls.
 pub const MAX_SERVICES: usize = MOST_SERVICES;
+
+/// How many services are added with one statement.
+const CREATE_TOGETHER: usize = 500;
 
 /// The services. A clone is the same handle.
 #[derive(Clone)]
@@ -64,19 +68,42 @@ impl Services {
         out: &mut Outbox,
         definition: &Definition,
     ) -> Result<Edited, ServicesError> {
-        let kept = self.kept(tx, definition, None).await?;
-        let count = record::count(tx).await?;
-        if usize::try_from(count).is_ok_and(|count| count >= MAX_SERVICES) {
+        let mut made = self.create_all(tx, out, &[definition]).await?;
+        // Each that goes in comes out.
+        made.pop().ok_or(ServicesError::NotFound)
+    }
+
+    /// Adds services, in this order.
+    pub(crate) async fn create_all(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        definitions: &[&Definition],
+    ) -> Result<Vec<Edited>, ServicesError> {
+        let new = i64::try_from(definitions.len()).unwrap_or(i64::MAX);
+        let last = record::next_revisions(tx, new).await?;
+        let now = tx.now().await?;
+        let count = record::count(tx).await?.saturating_add(new);
+        if usize::try_from(count).is_ok_and(|count| count > MAX_SERVICES) {
             return Err(ServicesError::TooMany);
         }
-        let id = self.ids.next();
-        let number = record::insert(tx, id, &kept).await?;
-        let name = definition.name.as_str();
-        write_changes(tx, &[change(number, "added", kept.now, None, Some(name))]).await?;
-        let kind = if definition.is_active { "service:started" } else { "service:updated" };
-        tell(out, kind, (id, name), [])?;
+        let mut revision = last.saturating_sub(new);
+        let mut made = Vec::with_capacity(definitions.len());
+        for portion in definitions.chunks(CREATE_TOGETHER) {
+            let kept = portion.iter().map(|definition| {
+                revision = revision.saturating_add(1);
+                let sealed = self.sealed(&definition.headers);
+                (self.ids.next(), Kept { definition, sealed, revision, now })
+            });
+            let kept: Vec<_> = kept.collect();
+            write_new(tx, out, &kept).await?;
+            made.extend(
+                kept.into_iter()
+                    .map(|(id, kept)| Edited { id, name: kept.definition.name.clone() }),
+            );
+        }
         self.ring_after(tx);
-        Ok(Edited { id, name: name.to_owned() })
+        Ok(made)
     }
 
     /// Changes a service. Headers that can't be opened any more stay as they are unless headers are
@@ -92,25 +119,21 @@ impl Services {
         id: Id,
         patch: Patch,
     ) -> Result<Edited, ServicesError> {
+        let revision = record::next_revisions(tx, 1).await?;
         let stored = record::lock(tx, id).await?.ok_or(ServicesError::NotFound)?;
-        let opened = seal::open(&*self.seal, stored.sealed.values.as_deref());
-        let gives_headers = patch.headers.is_some();
-        let (before, after) = revise(&stored, opened.as_deref(), patch)?;
-        let headers_changed = match &opened {
-            Some(_) => before.headers != after.headers,
-            None => gives_headers,
-        };
-        let effects = Effects::of(&before, &after, headers_changed);
-        let edited = Edited { id, name: after.name.clone() };
-        if !effects.any {
-            return Ok(edited);
-        }
-        let sealed = (!headers_changed).then(|| stored.sealed.clone());
-        let kept = self.kept(tx, &after, sealed).await?;
-        record::update(tx, stored.number, &kept, effects.outdates_polls()).await?;
-        follow(tx, out, &stored, &after, effects, kept.now).await?;
-        self.ring_after(tx);
-        Ok(edited)
+        self.revise(tx, out, &stored, patch, revision).await
+    }
+
+    /// Changes a service that was locked.
+    pub(crate) async fn update_locked(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        stored: &Stored,
+        patch: Patch,
+    ) -> Result<Edited, ServicesError> {
+        let revision = record::next_revisions(tx, 1).await?;
+        self.revise(tx, out, stored, patch, revision).await
     }
 
     /// Removes a service: it is polled and shown no more, and its history stays.
@@ -123,8 +146,8 @@ impl Services {
         out: &mut Outbox,
         id: Id,
     ) -> Result<Edited, ServicesError> {
+        let revision = record::next_revisions(tx, 1).await?;
         let stored = record::lock(tx, id).await?.ok_or(ServicesError::NotFound)?;
-        let revision = record::next_revision(tx).await?;
         let now = tx.now().await?;
         record::remove(tx, stored.number, revision, now).await?;
         record::unlink(tx, stored.number, id, now).await?;
@@ -135,6 +158,34 @@ impl Services {
         Ok(Edited { id, name: stored.name })
     }
 
+    /// Waits until nobody else edits services, and lets nobody begin until the transaction ends.
+    pub(crate) async fn hold(&self, tx: &mut Tx) -> Result<(), StoreError> {
+        record::next_revisions(tx, 1).await.map(drop)
+    }
+
+    /// The services of these ids, which nobody else writes until the transaction ends.
+    pub(crate) async fn lock_all(
+        &self,
+        tx: &mut Tx,
+        ids: &[String],
+    ) -> Result<Vec<Stored>, StoreError> {
+        record::lock_all(tx, ids).await
+    }
+
+    /// Up to `limit` services as they stand, in the order of their names.
+    pub(crate) async fn all(
+        &self,
+        snapshot: &mut Snapshot,
+        limit: i64,
+    ) -> Result<Vec<Held>, StoreError> {
+        let rows = record::list(snapshot, limit).await?;
+        Ok(rows.into_iter().map(|(id, draft, sealed)| self.held(id, draft, &sealed)).collect())
+    }
+
+    pub(crate) fn db(&self) -> &Db {
+        self.events.db()
+    }
+
     /// Every service that was edited after `revision`, for the engine.
     ///
     /// # Errors
@@ -143,19 +194,41 @@ impl Services {
         watches::since(self.events.db(), &*self.seal, revision).await
     }
 
-    /// What is written of a definition. `sealed` keeps headers as they are sealed.
-    async fn kept<'a>(
+    async fn revise(
         &self,
         tx: &mut Tx,
-        definition: &'a Definition,
-        sealed: Option<Sealed>,
-    ) -> Result<Kept<'a>, StoreError> {
-        Ok(Kept {
-            definition,
-            sealed: sealed.unwrap_or_else(|| self.sealed(&definition.headers)),
-            revision: record::next_revision(tx).await?,
-            now: tx.now().await?,
-        })
+        out: &mut Outbox,
+        stored: &Stored,
+        patch: Patch,
+        revision: i64,
+    ) -> Result<Edited, ServicesError> {
+        let opened = seal::open(&*self.seal, stored.sealed.values.as_deref());
+        let gives_headers = patch.headers.is_some();
+        let (before, after) = revise(stored, opened.as_deref(), patch)?;
+        let headers_changed = match &opened {
+            Some(_) => before.headers != after.headers,
+            None => gives_headers,
+        };
+        let effects = Effects::of(&before, &after, headers_changed);
+        let edited = Edited { id: stored.id, name: after.name.clone() };
+        if !effects.any {
+            return Ok(edited);
+        }
+        let sealed =
+            if headers_changed { self.sealed(&after.headers) } else { stored.sealed.clone() };
+        let kept = Kept { definition: &after, sealed, revision, now: tx.now().await? };
+        record::update(tx, stored.number, &kept, effects.outdates_polls()).await?;
+        follow(tx, out, stored, &after, effects, kept.now).await?;
+        self.ring_after(tx);
+        Ok(edited)
+    }
+
+    fn held(&self, id: Id, mut draft: Draft, sealed: &Sealed) -> Held {
+        let opened = seal::open(&*self.seal, sealed.values.as_deref());
+        let names = || serde_json::from_str(&sealed.names).unwrap_or_default();
+        let sealed = opened.is_none().then(names);
+        draft.headers = opened.unwrap_or_default();
+        Held { id, draft, sealed }
     }
 
     fn sealed(&self, headers: &[Header]) -> Sealed {
@@ -179,84 +252,6 @@ fn revise(
     draft.headers = headers.map(<[_]>::to_vec).unwrap_or_default();
     let after = Definition::check(patch.apply(draft.clone()))?;
     Ok((Definition::check(draft)?, after))
-}
-
-/// What follows from an edit, beside the definition itself.
-async fn follow(
-    tx: &mut Tx,
-    out: &mut Outbox,
-    stored: &Stored,
-    after: &Definition,
-    effects: Effects,
-    now: Timestamp,
-) -> Result<(), ServicesError> {
-    let (number, service) = (stored.number, (stored.id, after.name.as_str()));
-    if effects.renamed {
-        let renamed = change(number, "renamed", now, Some(&stored.name), Some(&after.name));
-        write_changes(tx, &[renamed]).await?;
-    }
-    if effects.moved {
-        record::reset_guards(tx, number).await?;
-        if !stored.is_circuit_closed {
-            tell(out, "circuit:close", service, [])?;
-        }
-    }
-    if effects.activated || effects.deactivated {
-        // Without a plan it is due as soon as it is polled again.
-        record::reschedule(tx, number, None).await?;
-    } else if effects.polls_anew() && after.is_active {
-        record::reschedule(tx, number, Some(now)).await?;
-    }
-    if effects.deactivated {
-        forget(tx, out, stored, service, now).await?;
-    }
-    let kind = match (effects.activated, effects.deactivated) {
-        (true, _) => "service:started",
-        (_, true) => "service:stopped",
-        _ => "service:updated",
-    };
-    tell(out, kind, service, [])?;
-    Ok(())
-}
-
-/// Nobody looks any more, so nobody knows.
-async fn forget(
-    tx: &mut Tx,
-    out: &mut Outbox,
-    stored: &Stored,
-    service: (Id, &str),
-    now: Timestamp,
-) -> Result<(), ServicesError> {
-    let number = stored.number;
-    record::forget_status(tx, number, now).await?;
-    let mut changes = Vec::new();
-    if stored.status != ServiceStatus::Unknown {
-        let unknown = ServiceStatus::Unknown.name();
-        changes.push(change(number, "service", now, Some(stored.status.name()), Some(unknown)));
-        tell_unknown(out, service, stored.status)?;
-    }
-    if stored.stale_since.is_none() {
-        changes.push(change(number, "stale", now, Some("fresh"), Some("stale")));
-    }
-    write_changes(tx, &changes).await?;
-    Ok(())
-}
-
-fn change(
-    number: i64,
-    kind: &'static str,
-    at: Timestamp,
-    before: Option<&str>,
-    after: Option<&str>,
-) -> ChangeRow {
-    ChangeRow {
-        at: at.as_millis(),
-        kind,
-        service_no: Some(number),
-        dependency_no: None,
-        before: before.map(str::to_owned),
-        after: after.map(str::to_owned),
-    }
 }
 
 impl std::fmt::Debug for Services {

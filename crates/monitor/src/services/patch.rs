@@ -39,7 +39,7 @@ pub enum HeaderPatch {
 
 impl Patch {
     /// The draft after the change.
-    pub(super) fn apply(self, mut draft: Draft) -> Draft {
+    pub(crate) fn apply(self, mut draft: Draft) -> Draft {
         if let Some(format) = self.format {
             // A mapping belongs to the format that it was given for.
             if draft.format.as_ref() != Some(&format) {

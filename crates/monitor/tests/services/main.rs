@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod boards;
+mod desired;
 mod edits;
 mod house;
 mod names;

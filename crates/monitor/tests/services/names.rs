@@ -65,7 +65,7 @@ impl House {
 }
 
 /// On PostgreSQL, until so many wait for somebody's lock.
-async fn wait(house: &House, many: i64) {
+pub(crate) async fn wait(house: &House, many: i64) {
     for _ in 0..1_000 {
         let waiting = house
             .row(
@@ -132,10 +132,10 @@ async fn two_who_change_aliases_at_once_go_one_after_the_other() {
 
 /// Changes aliases while somebody records as the recorder does: its services first, then the aliases,
 /// then dependencies.
-async fn beside_a_recorder(
+pub(crate) async fn beside_a_recorder<T, E: std::fmt::Debug>(
     house: &House,
-    changing: impl Future<Output = Result<Alias, AliasesError>>,
-) -> Alias {
+    changing: impl Future<Output = Result<T, E>>,
+) -> T {
     let (held, go_on) = (Notify::new(), Notify::new());
     let recording = house.db.write(async |tx| {
         let touch = "UPDATE service_states SET poll_seq = poll_seq + 1";

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::Empty;
-use hyper::Request;
+use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderMap};
+use hyper::{Method, Request};
 use mainstay_base::Clock;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
@@ -121,7 +121,12 @@ impl Inner {
         prepared: &Prepared,
         progress: &Progress,
     ) -> Result<Page, FetchError> {
-        if let Some(link) = self.pool.take(&target.origin, self.clock.moment()) {
+        // A kept connection may end unheard, and then nobody knows whether a POST was done.
+        let kept = match prepared.method {
+            Method::POST => None,
+            _ => self.pool.take(&target.origin, self.clock.moment()),
+        };
+        if let Some(link) = kept {
             // Judged again: what may be asked for at an address depends on the path too.
             self.dialer.judge(target, link.card.peer)?;
             progress.reach(Step::Answer);
@@ -180,8 +185,8 @@ impl fmt::Debug for Web {
     }
 }
 
-fn question(target: &Target, headers: &HeaderMap, prepared: &Prepared) -> Request<Empty<Bytes>> {
-    let mut question = Request::new(Empty::new());
+fn question(target: &Target, headers: &HeaderMap, prepared: &Prepared) -> Request<Full<Bytes>> {
+    let mut question = Request::new(Full::new(prepared.body.clone()));
     *question.method_mut() = prepared.method.clone();
     *question.uri_mut() = target.uri.clone();
     *question.headers_mut() = headers.clone();

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body as _, Frame};
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Builder, Connection, SendRequest};
 use hyper::{Request, Response};
@@ -29,8 +29,8 @@ pub(crate) const MAX_ANSWER_HEADERS: usize = 100;
 
 /// A conversation that has begun.
 pub(crate) struct Conversation {
-    sender: SendRequest<Empty<Bytes>>,
-    connection: Connection<TokioIo<Stream>, Empty<Bytes>>,
+    sender: SendRequest<Full<Bytes>>,
+    connection: Connection<TokioIo<Stream>, Full<Bytes>>,
     /// Whether the connection has ended: it must not be driven any more.
     has_ended: bool,
 }
@@ -76,7 +76,7 @@ impl Conversation {
     /// Asks, and waits for the head of the answer.
     pub(crate) async fn ask(
         &mut self,
-        question: Request<Empty<Bytes>>,
+        question: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, AskError> {
         let Self { sender, connection, has_ended } = self;
         // Without a budget: it holds an answer or it does not, and nobody but us can bring one.
@@ -141,7 +141,7 @@ impl Conversation {
 }
 
 fn drive(
-    connection: &mut Connection<TokioIo<Stream>, Empty<Bytes>>,
+    connection: &mut Connection<TokioIo<Stream>, Full<Bytes>>,
     has_ended: &mut bool,
     context: &mut Context<'_>,
 ) {

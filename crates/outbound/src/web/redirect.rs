@@ -53,6 +53,11 @@ impl Stop {
 
 /// One redirect more than is followed.
 pub(crate) fn too_many(most: u8) -> FetchError {
+    if most == 0 {
+        return FetchError::redirect(
+            "the answer is a redirect, which is not followed; give the address that it leads to",
+        );
+    }
     FetchError::redirect(format!(
         "there are more than {most} redirects; give the address that they lead to"
     ))

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use hyper::Method;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, HOST, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
@@ -61,6 +62,9 @@ pub enum WebMethod {
     Get,
     /// For its status and headers only.
     Head,
+    /// To have something done, with a body. It is said once: on a connection of its own, and it goes
+    /// nowhere else.
+    Post,
 }
 
 /// A question, ready to be sent. Its clones share it.
@@ -73,6 +77,7 @@ pub(crate) struct Prepared {
     pub(crate) method: Method,
     /// All headers for the first target.
     pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
     pub(crate) timeout: Duration,
     pub(crate) max_body: usize,
     pub(crate) max_redirects: u8,
@@ -86,6 +91,7 @@ pub struct WebRequestBuilder {
     url: Secret<Url>,
     method: WebMethod,
     headers: Vec<(String, Secret<String>)>,
+    body: Secret<Bytes>,
     timeout: Duration,
     max_body: usize,
     max_redirects: u8,
@@ -133,10 +139,19 @@ impl WebRequest {
             url: Secret::new(url.clone()),
             method: WebMethod::Get,
             headers: Vec::new(),
+            body: Secret::new(Bytes::new()),
             timeout: TIMEOUT,
             max_body: MAX_BODY,
             max_redirects: MAX_REDIRECTS,
         }
+    }
+
+    /// Begins a POST of `body` to `url`, which follows no redirect. What the body is, a header
+    /// `Content-Type` says.
+    pub fn post(purpose: &'static str, url: &Url, body: impl Into<Bytes>) -> WebRequestBuilder {
+        let mut request = Self::get(purpose, url).method(WebMethod::Post).max_redirects(0);
+        request.body = Secret::new(body.into());
+        request
     }
 
     /// Host and port, as far as they can be shown.
@@ -199,15 +214,18 @@ impl WebRequestBuilder {
         let method = match self.method {
             WebMethod::Get => Method::GET,
             WebMethod::Head => Method::HEAD,
+            WebMethod::Post => Method::POST,
         };
         Ok(WebRequest(Arc::new(Prepared {
             purpose: self.purpose,
             target,
             method,
             headers,
+            body: self.body.expose().clone(),
             timeout: self.timeout,
             max_body: self.max_body,
-            max_redirects: self.max_redirects,
+            // Elsewhere nobody knows what it would do.
+            max_redirects: if self.method == WebMethod::Post { 0 } else { self.max_redirects },
         })))
     }
 }

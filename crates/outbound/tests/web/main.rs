@@ -10,6 +10,7 @@ mod guarded;
 mod keeping;
 mod plain;
 mod pooling;
+mod posting;
 mod reaching;
 mod redirects;
 mod resolver;

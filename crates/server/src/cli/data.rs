@@ -31,12 +31,18 @@ impl DataFlags {
     /// What these flags say.
     #[must_use]
     pub fn source(&self) -> Source<'_> {
-        let source = Source { flags: Flags::new(), file: self.config.as_deref() };
+        let source = Source::new(self.config.as_deref());
         source.with(&DATA_DIR, self.data_dir.as_ref()).with(&database::URL, self.database.as_ref())
     }
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// What this file says, where it is not the usual one.
+    #[must_use]
+    pub const fn new(file: Option<&'a str>) -> Self {
+        Self { flags: Flags::new(), file }
+    }
+
     /// Adds a flag, if it was given.
     #[must_use]
     pub fn with(mut self, setting: &'static Setting, text: Option<&String>) -> Self {

@@ -8,6 +8,7 @@ pub mod migrate;
 pub mod openapi;
 pub mod restore;
 pub mod serve;
+pub mod services;
 pub mod work;
 
 use clap::{Parser, Subcommand};
@@ -19,6 +20,7 @@ Examples:
   mainstay --print-config                   Show the effective configuration
   mainstay admin create --email ada@example.com --password-stdin
   mainstay check https://orders.internal/health
+  mainstay services apply services.yaml --dry-run
   mainstay work                             Run background jobs beside other instances
   mainstay migrate status                   Show which migrations are applied
 
@@ -52,6 +54,8 @@ pub enum Command {
     Admin(admin::Admin),
     /// Ask a health endpoint once and show what it says of its dependencies
     Check(check::Check),
+    /// Write everything that is watched to a file, or apply such a file
+    Services(services::Services),
     /// Bring the database's schema up or down, or show where it stands
     Migrate(migrate::Migrate),
     /// Copy the SQLite database to a file, also while serving

@@ -3,6 +3,7 @@
 
 pub mod accounts;
 mod address;
+pub mod client;
 pub mod data;
 pub mod database;
 pub mod environment;
@@ -35,6 +36,7 @@ use mainstay_monitor::latency::Retention;
 use mainstay_outbound::MailConfig;
 
 pub use accounts::AccountsConfig;
+pub use client::ClientConfig;
 pub use database::{DatabaseConfig, DatabaseKind};
 pub use events::EventsConfig;
 pub use http::{HttpConfig, ListenAddress, PublicUrl};
@@ -42,6 +44,7 @@ pub use jobs::JobsConfig;
 pub use layers::{Flags, Input, Layers};
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
+pub(crate) use nearest::nearest;
 pub use network::Network;
 pub use outbound::OutboundConfig;
 pub use problem::ConfigError;
@@ -121,6 +124,20 @@ pub fn load(input: Input) -> Result<Loaded, ConfigError> {
     // Whoever gives no value has noted a problem, so that `finish` has left already.
     let config = config.ok_or_else(ConfigError::default)?;
     Ok(Loaded { config, layers, warnings })
+}
+
+/// Reads, checks and types what a command needs that talks to a server, and nothing else.
+///
+/// # Errors
+/// Every problem that was found, not only the first.
+pub fn load_client(input: Input) -> Result<ClientConfig, ConfigError> {
+    let mut problems = ConfigError::default();
+    let layers = Layers::gather(input, &mut problems);
+    let mut reader = Reader::new(&layers, problems);
+    let client = client::read(&mut reader);
+    reader.finish()?;
+    // Whoever gives no value has noted a problem, so that `finish` has left already.
+    client.ok_or_else(ConfigError::default)
 }
 
 fn read(reader: &mut Reader<'_>) -> Option<Config> {

@@ -10,7 +10,7 @@ const MAX_MISTAKES: usize = 3;
 const MAX_COMPARED: usize = 80;
 
 /// The closest of `known` to `name`, if it is close enough to be a slip of the pen.
-pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.chars().nth(MAX_COMPARED).is_some() {
         return None;
     }

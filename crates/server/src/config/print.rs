@@ -59,6 +59,10 @@ mod tests {
         # Flags win over the environment, over mainstay.toml, over defaults.
         accounts.audit_days = 400 # default
         # accounts.token_hash_pepper is not set
+        # client.ca_file is not set
+        client.server = "http://127.0.0.1:7373" # default
+        # client.token is not set
+        # client.token_file is not set
         data_dir = "./mainstay-data" # default
         database.connections = 10 # default
         # database.direct_url is not set

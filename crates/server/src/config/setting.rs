@@ -2,8 +2,8 @@
 
 use super::layers::Layers;
 use super::{
-    accounts, data, database, events, history, http, jobs, log, mail, metrics, outbound, poll, sse,
-    telemetry, tls,
+    accounts, client, data, database, events, history, http, jobs, log, mail, metrics, outbound,
+    poll, sse, telemetry, tls,
 };
 
 /// One thing that can be set, with every name it goes by.
@@ -59,6 +59,10 @@ pub enum Fallback {
 pub const SETTINGS: &[&Setting] = &[
     &accounts::AUDIT_DAYS,
     &accounts::PEPPER,
+    &client::CA_FILE,
+    &client::SERVER,
+    &client::TOKEN,
+    &client::TOKEN_FILE,
     &data::DATA_DIR,
     &database::CONNECTIONS,
     &database::DIRECT_URL,

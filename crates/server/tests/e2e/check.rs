@@ -14,7 +14,7 @@ const SICK: &str = r#"[{"name":"orders-db","healthy":true},{"healthy":true},
     {"name":"search","healthy":true,"health":{"state":1}}]"#;
 
 /// Answers every call alike; gives its URL, and what it was asked.
-fn endpoint(status: &str, body: &str) -> (String, Receiver<String>) {
+pub(crate) fn endpoint(status: &str, body: &str) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/health", listener.local_addr().unwrap());
     let answer = format!(

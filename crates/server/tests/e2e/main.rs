@@ -10,6 +10,7 @@ mod accounts;
 mod bad_input;
 mod check;
 mod client;
+mod config_as_code;
 mod crowd;
 mod data;
 mod exits;

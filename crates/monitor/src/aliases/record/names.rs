@@ -1,7 +1,7 @@
 //! The aliases themselves.
 
 use mainstay_base::{Id, Timestamp};
-use mainstay_store::{Db, Row, Sql, StoreError, Tx, values};
+use mainstay_store::{Db, Row, Snapshot, Sql, StoreError, Tx, values};
 
 use crate::aliases::error::AliasesError;
 use crate::aliases::handle::Alias;
@@ -32,6 +32,10 @@ const LIST: Sql = Sql::same(
     "monitor.list_aliases",
     "SELECT id, alias, canonical_name, created_at, updated_at FROM aliases
      WHERE id < $1 ORDER BY id DESC LIMIT $2",
+);
+const ALL: Sql = Sql::same(
+    "monitor.all_aliases",
+    "SELECT id, alias, canonical_name, created_at, updated_at FROM aliases ORDER BY alias LIMIT $1",
 );
 
 /// Sorts after every id.
@@ -76,6 +80,14 @@ pub(in crate::aliases) async fn list(
 ) -> Result<Vec<Alias>, StoreError> {
     let before = before.map_or_else(|| AFTER_EVERY_ID.to_owned(), |id| id.to_string());
     db.fetch_all(&LIST, values![&before, limit]).await?.iter().map(read).collect()
+}
+
+/// Up to `limit` aliases in the order of their names.
+pub(in crate::aliases) async fn all(
+    snapshot: &mut Snapshot,
+    limit: i64,
+) -> Result<Vec<Alias>, StoreError> {
+    snapshot.fetch_all(&ALL, values![limit]).await?.iter().map(read).collect()
 }
 
 fn read(row: &Row) -> Result<Alias, StoreError> {

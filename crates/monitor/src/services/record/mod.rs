@@ -5,19 +5,21 @@ mod stored;
 mod watched;
 mod write;
 
-use mainstay_store::{Sql, StoreError, Tx};
+use mainstay_store::{Sql, StoreError, Tx, values};
 
 pub(super) use states::{forget_status, reschedule, reset_guards};
-pub(super) use stored::{Sealed, Stored, lock};
+pub(crate) use stored::Stored;
+pub(super) use stored::{Sealed, list, lock, lock_all};
 pub(super) use watched::{WatchedRow, watched};
 pub(super) use write::{Kept, count, insert, remove, unlink, update};
 
-const NEXT_REVISION: Sql = Sql::same(
-    "monitor.next_revision",
-    "UPDATE monitor_revision SET last = last + 1 WHERE singleton = 1 RETURNING last",
+const NEXT_REVISIONS: Sql = Sql::same(
+    "monitor.next_revisions",
+    "UPDATE monitor_revision SET last = last + $1 WHERE singleton = 1 RETURNING last",
 );
 
-/// The number of this edit. Whoever else edits waits until this one is committed.
-pub(super) async fn next_revision(tx: &mut Tx) -> Result<i64, StoreError> {
-    tx.fetch_one(&NEXT_REVISION, &[]).await?.get("last")
+/// The last of the numbers of so many edits. Whoever else edits waits until these are committed, so it
+/// comes before every row of a service: two who edit never wait for each other in a ring.
+pub(super) async fn next_revisions(tx: &mut Tx, count: i64) -> Result<i64, StoreError> {
+    tx.fetch_one(&NEXT_REVISIONS, values![count]).await?.get("last")
 }

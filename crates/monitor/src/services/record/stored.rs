@@ -1,25 +1,38 @@
 //! Reads a service that is about to be edited, and keeps others from doing so.
 
 use mainstay_base::{Id, Timestamp};
-use mainstay_store::{Row, Sql, StoreError, Tx, values};
+use mainstay_store::{Row, Snapshot, Sql, StoreError, Tx, values};
 
 use super::super::definition::Draft;
 use crate::status::ServiceStatus;
 
 macro_rules! found {
-    ($lock:literal) => {
+    ($which:literal, $lock:literal) => {
         concat!(
             "SELECT s.number, s.id, s.name, s.team, s.health_endpoint, s.format, s.schema_config,
                s.poll_interval_ms, s.timeout_ms, s.header_names, s.sealed_headers,
                s.is_active, st.status, st.stale_since, st.breaker_state
              FROM services AS s JOIN service_states AS st ON st.service_no = s.number
-             WHERE s.id = $1 AND s.removed_at IS NULL",
+             WHERE s.removed_at IS NULL AND s.id ",
+            $which,
             $lock
         )
     };
 }
 // Both rows: a poll that is recorded meanwhile waits, and then sees what was edited.
-const LOCK: Sql = Sql::pair("monitor.lock_service", found!(""), found!(" FOR NO KEY UPDATE"));
+const LOCK: Sql =
+    Sql::pair("monitor.lock_service", found!("= $1", ""), found!("= $1", " FOR NO KEY UPDATE"));
+const LOCK_ALL: Sql = Sql::pair(
+    "monitor.lock_services",
+    found!("IN (SELECT value FROM json_each($1))", ""),
+    found!("= ANY ($1)", " ORDER BY s.number FOR NO KEY UPDATE"),
+);
+const LIST: Sql = Sql::same(
+    "monitor.list_definitions",
+    "SELECT id, name, team, health_endpoint, format, schema_config, poll_interval_ms, timeout_ms,
+       header_names, sealed_headers, is_active
+     FROM services WHERE removed_at IS NULL ORDER BY name_key LIMIT $1",
+);
 
 /// Headers as they are stored.
 #[derive(Debug, Clone)]
@@ -32,9 +45,9 @@ pub(in crate::services) struct Sealed {
 
 /// A service as it is stored.
 #[derive(Debug)]
-pub(in crate::services) struct Stored {
+pub(crate) struct Stored {
     pub(in crate::services) number: i64,
-    pub(in crate::services) id: Id,
+    pub(crate) id: Id,
     pub(in crate::services) name: String,
     /// Its definition without its headers.
     pub(in crate::services) draft: Draft,
@@ -50,28 +63,53 @@ pub(in crate::services) async fn lock(tx: &mut Tx, id: Id) -> Result<Option<Stor
     row.as_ref().map(stored).transpose()
 }
 
+/// The services of these ids, unless they were removed.
+pub(in crate::services) async fn lock_all(
+    tx: &mut Tx,
+    ids: &[String],
+) -> Result<Vec<Stored>, StoreError> {
+    tx.fetch_all(&LOCK_ALL, values![ids]).await?.iter().map(stored).collect()
+}
+
+/// Up to `limit` services in the order of their names.
+pub(in crate::services) async fn list(
+    snapshot: &mut Snapshot,
+    limit: i64,
+) -> Result<Vec<(Id, Draft, Sealed)>, StoreError> {
+    let rows = snapshot.fetch_all(&LIST, values![limit]).await?;
+    rows.iter().map(|row| Ok((row.get("id")?, draft(row)?, sealed(row)?))).collect()
+}
+
 fn stored(row: &Row) -> Result<Stored, StoreError> {
-    let name: String = row.get("name")?;
     let status: String = row.get("status")?;
-    let config: Option<String> = row.get("schema_config")?;
     Ok(Stored {
         number: row.get("number")?,
         id: row.get("id")?,
-        draft: Draft {
-            name: name.clone(),
-            team: row.get("team")?,
-            health_endpoint: row.get("health_endpoint")?,
-            format: row.get("format")?,
-            schema_config: config.and_then(|text| serde_json::from_str(&text).ok()),
-            poll_interval_ms: row.get("poll_interval_ms")?,
-            timeout_ms: row.get("timeout_ms")?,
-            headers: Vec::new(),
-            is_active: row.get("is_active")?,
-        },
-        name,
-        sealed: Sealed { names: row.get("header_names")?, values: row.get("sealed_headers")? },
+        draft: draft(row)?,
+        name: row.get("name")?,
+        sealed: sealed(row)?,
         status: ServiceStatus::from_name(&status).unwrap_or(ServiceStatus::Unknown),
         stale_since: row.get("stale_since")?,
         is_circuit_closed: row.get::<String>("breaker_state")? == "closed",
     })
+}
+
+/// The definition without its headers.
+fn draft(row: &Row) -> Result<Draft, StoreError> {
+    let config: Option<String> = row.get("schema_config")?;
+    Ok(Draft {
+        name: row.get("name")?,
+        team: row.get("team")?,
+        health_endpoint: row.get("health_endpoint")?,
+        format: row.get("format")?,
+        schema_config: config.and_then(|text| serde_json::from_str(&text).ok()),
+        poll_interval_ms: row.get("poll_interval_ms")?,
+        timeout_ms: row.get("timeout_ms")?,
+        headers: Vec::new(),
+        is_active: row.get("is_active")?,
+    })
+}
+
+fn sealed(row: &Row) -> Result<Sealed, StoreError> {
+    Ok(Sealed { names: row.get("header_names")?, values: row.get("sealed_headers")? })
 }

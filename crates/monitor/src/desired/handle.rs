@@ -1,0 +1,242 @@
+//! The handle to what is wanted: read it, plan it, do it.
+
+use std::collections::{HashMap, HashSet};
+
+use mainstay_base::Id;
+use mainstay_events::Outbox;
+use mainstay_store::{Snapshot, Tx};
+
+use super::check::{MAX_ITEMS, Wanted};
+use super::current::Current;
+use super::document::Document;
+use super::error::DesiredError;
+use super::item::Section;
+use super::plan::{AliasStep, LinkStep, Plan, ServiceStep};
+use super::record;
+use crate::aliases::{Aliases, AliasesError};
+use crate::services::{Definition, Patch, Services};
+
+/// What is wanted, as a whole. A clone is the same handle.
+#[derive(Debug, Clone)]
+pub struct Desired {
+    services: Services,
+    aliases: Aliases,
+}
+
+impl Desired {
+    /// What is wanted of these services and aliases.
+    #[must_use]
+    pub const fn new(services: Services, aliases: Aliases) -> Self {
+        Self { services, aliases }
+    }
+
+    /// The document that says what there is. Headers stand in it by their names alone.
+    ///
+    /// # Errors
+    /// [`DesiredError::TooManyItems`], or when the database fails.
+    pub async fn export(&self) -> Result<Document, DesiredError> {
+        let snapshot = self.services.db().snapshot(async |snapshot| {
+            let current = self.current(snapshot, &Wanted::default()).await?;
+            Ok::<_, DesiredError>(current.document())
+        });
+        snapshot.await
+    }
+
+    /// What would have to change now.
+    ///
+    /// # Errors
+    /// [`DesiredError`] when the document can't be applied to what there is.
+    pub async fn look(&self, wanted: &Wanted, prune: bool) -> Result<Plan, DesiredError> {
+        let snapshot = self.services.db().snapshot(async |snapshot| {
+            let current = self.current(snapshot, wanted).await?;
+            Plan::new(&current, wanted, prune)
+        });
+        snapshot.await
+    }
+
+    /// Changes what has to change, all of it or nothing: an error must end the transaction. Only
+    /// addresses that were `judged` are taken over. What is told is what was done.
+    ///
+    /// # Errors
+    /// [`DesiredError`] with the item that could not be applied.
+    pub async fn apply(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        wanted: &Wanted,
+        prune: bool,
+        judged: &HashSet<String>,
+    ) -> Result<Plan, DesiredError> {
+        self.services.hold(tx).await?;
+        let current = self.current(tx, wanted).await?;
+        let plan = Plan::new(&current, wanted, prune)?;
+        if let Some((item, _)) = plan.addresses().find(|(_, url)| !judged.contains(*url)) {
+            return Err(DesiredError::changed(item));
+        }
+        hold(tx, &plan).await?;
+        let made = self.apply_services(tx, out, &plan.services).await?;
+        self.apply_aliases(tx, out, &plan.aliases).await?;
+        self.apply_links(tx, out, &plan.links, &made).await?;
+        Ok(plan)
+    }
+
+    async fn current(
+        &self,
+        snapshot: &mut Snapshot,
+        wanted: &Wanted,
+    ) -> Result<Current, DesiredError> {
+        // One more than there may be tells that there are too many.
+        let limit = i64::try_from(MAX_ITEMS).unwrap_or(i64::MAX).saturating_add(1);
+        let names: HashSet<&String> = wanted.links.iter().map(|link| &link.dependency).collect();
+        let names: Vec<String> = names.into_iter().cloned().collect();
+        let current = Current {
+            services: self.services.all(snapshot, limit).await?,
+            aliases: self.aliases.all(snapshot, limit).await?,
+            dependencies: record::linkable(snapshot, &names, limit).await?,
+        };
+        for (section, count) in [
+            (Section::Services, current.services.len()),
+            (Section::Aliases, current.aliases.len()),
+            (Section::Links, current.dependencies.len()),
+        ] {
+            if count > MAX_ITEMS {
+                return Err(DesiredError::TooManyItems(section));
+            }
+        }
+        Ok(current)
+    }
+
+    /// Removes first, so that there is room; tells the ids of the new ones by their names.
+    async fn apply_services(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        steps: &[ServiceStep],
+    ) -> Result<HashMap<String, Id>, DesiredError> {
+        let mut changed: HashMap<Id, (&ServiceStep, &Patch)> = HashMap::new();
+        let mut added: Vec<(&ServiceStep, &Definition)> = Vec::new();
+        for step in steps {
+            match step {
+                ServiceStep::Remove { id, .. } => {
+                    let removing = self.services.delete(tx, out, *id).await;
+                    removing.map_err(|error| DesiredError::of_service(error, step.item()))?;
+                }
+                ServiceStep::Change { id, patch, .. } => {
+                    changed.insert(*id, (step, &**patch));
+                }
+                ServiceStep::Add { definition, .. } => added.push((step, definition)),
+            }
+        }
+        self.change_services(tx, out, changed).await?;
+        self.add_services(tx, out, &added).await
+    }
+
+    async fn change_services(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        mut changed: HashMap<Id, (&ServiceStep, &Patch)>,
+    ) -> Result<(), DesiredError> {
+        let ids: Vec<String> = changed.keys().map(ToString::to_string).collect();
+        for stored in self.services.lock_all(tx, &ids).await? {
+            let Some((step, patch)) = changed.remove(&stored.id) else { continue };
+            let changing = self.services.update_locked(tx, out, &stored, patch.clone()).await;
+            changing.map_err(|error| DesiredError::of_service(error, step.item()))?;
+        }
+        match changed.into_values().next() {
+            Some((step, _)) => Err(DesiredError::changed(step.item())),
+            None => Ok(()),
+        }
+    }
+
+    async fn add_services(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        added: &[(&ServiceStep, &Definition)],
+    ) -> Result<HashMap<String, Id>, DesiredError> {
+        let Some((first, _)) = added.first() else { return Ok(HashMap::new()) };
+        let definitions: Vec<&Definition> =
+            added.iter().map(|(_, definition)| *definition).collect();
+        let adding = self.services.create_all(tx, out, &definitions).await;
+        let made = adding.map_err(|error| DesiredError::of_service(error, first.item()))?;
+        let keys = definitions.iter().map(|definition| definition.name_key());
+        Ok(keys.zip(made).map(|(key, made)| (key, made.id)).collect())
+    }
+
+    async fn apply_aliases(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        steps: &[AliasStep],
+    ) -> Result<(), DesiredError> {
+        let Some(first) = steps.first() else { return Ok(()) };
+        let new = steps.iter().filter(|step| matches!(step, AliasStep::Add { .. })).count();
+        let holding = self.aliases.hold(tx, new).await;
+        holding.map_err(|error| DesiredError::of_alias(error, first.item()))?;
+        for step in steps {
+            let applying = self.apply_alias(tx, out, step).await;
+            applying.map_err(|error| DesiredError::of_alias(error, step.item()))?;
+        }
+        Ok(())
+    }
+
+    async fn apply_alias(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        step: &AliasStep,
+    ) -> Result<(), AliasesError> {
+        let aliases = &self.aliases;
+        match step {
+            AliasStep::Add { alias, canonical, .. } => {
+                aliases.create_held(tx, out, alias.clone(), canonical.clone()).await?;
+            }
+            AliasStep::Change { id, canonical, .. } => {
+                let before = aliases.find_held(tx, *id).await?;
+                aliases.change_held(tx, out, before, None, Some(canonical.clone())).await?;
+            }
+            AliasStep::Remove { id, .. } => {
+                let before = aliases.find_held(tx, *id).await?;
+                aliases.delete_held(tx, out, before).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn apply_links(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        steps: &[LinkStep],
+        made: &HashMap<String, Id>,
+    ) -> Result<(), DesiredError> {
+        for step in steps {
+            let to = match &step.to {
+                Some(target) => {
+                    let id = target.id.or_else(|| made.get(&target.key).copied());
+                    Some(id.ok_or_else(|| DesiredError::changed(step.item()))?)
+                }
+                None => None,
+            };
+            let linking = self.aliases.link(tx, out, step.dependency, to).await;
+            linking.map_err(|error| DesiredError::of_alias(error, step.item()))?;
+        }
+        Ok(())
+    }
+}
+
+/// Holds every service that the plan writes, or that reports a name whose alias it changes.
+async fn hold(tx: &mut Tx, plan: &Plan) -> Result<(), DesiredError> {
+    let edited = plan.services.iter().filter_map(|step| match step {
+        ServiceStep::Change { id, .. } | ServiceStep::Remove { id, .. } => Some(*id),
+        ServiceStep::Add { .. } => None,
+    });
+    let linked = plan.links.iter().filter_map(|step| step.to.as_ref()?.id);
+    let services: Vec<String> = edited.chain(linked).map(|id| id.to_string()).collect();
+    let names: Vec<String> = plan.aliases.iter().map(|step| step.alias().to_owned()).collect();
+    if !services.is_empty() || !names.is_empty() {
+        record::hold(tx, &services, &names).await?;
+    }
+    Ok(())
+}

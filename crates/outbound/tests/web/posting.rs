@@ -1,0 +1,84 @@
+//! What is sent with a body.
+
+use std::sync::{Arc, Mutex};
+
+use mainstay_base::Secret;
+use mainstay_outbound::{FetchErrorKind, WebRequest};
+use tokio::io::AsyncReadExt as _;
+use url::Url;
+
+use crate::server::{Server, answer, ok};
+use crate::{fetch, get, web};
+
+/// Reads a body of this length after each head, keeps it, and answers.
+async fn listener(length: usize, said: String) -> (Server, Arc<Mutex<Vec<Vec<u8>>>>) {
+    let bodies = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&bodies);
+    let server = Server::start(move |mut peer| {
+        let (kept, said) = (Arc::clone(&kept), said.clone());
+        async move {
+            while let Some(head) = peer.question().await {
+                if head.starts_with("POST") {
+                    let mut body = vec![0; length];
+                    peer.stream.read_exact(&mut body).await.unwrap();
+                    kept.lock().unwrap().push(body);
+                }
+                peer.say(&said).await;
+            }
+        }
+    })
+    .await;
+    (server, bodies)
+}
+
+fn post(url: &str, body: Vec<u8>) -> mainstay_outbound::web::WebRequestBuilder {
+    let json = Secret::new("application/json".to_owned());
+    WebRequest::post("test", &Url::parse(url).unwrap(), body).header("Content-Type", json)
+}
+
+#[tokio::test]
+async fn a_body_of_any_length_arrives_whole() {
+    for length in [1, 16 * 1024, 3 * 1024 * 1024] {
+        let body: Vec<u8> = (0..length).map(|n| u8::try_from(n % 251).unwrap()).collect();
+        let (server, bodies) = listener(length, ok("done")).await;
+        let answer = fetch(&web(), post(&server.url("/apply"), body.clone())).await.unwrap();
+        assert_eq!((answer.status, &answer.body[..]), (200, &b"done"[..]));
+        assert_eq!(*bodies.lock().unwrap(), [body]);
+        let head = server.heads()[0].to_lowercase();
+        assert!(head.starts_with("post /apply http/1.1\r\n"), "{head}");
+        assert!(head.contains("content-type: application/json\r\n"), "{head}");
+        assert!(head.contains(&format!("content-length: {length}\r\n")), "{head}");
+    }
+}
+
+/// A connection that was kept may end unheard, and then it would have to be said twice.
+#[tokio::test]
+async fn it_is_said_on_a_connection_of_its_own() {
+    let (server, bodies) = listener(4, ok("done")).await;
+    let web = web();
+    for _ in 0..2 {
+        fetch(&web, get(&server.url("/"))).await.unwrap();
+    }
+    assert_eq!(server.connections(), 1);
+    fetch(&web, post(&server.url("/"), b"body".to_vec())).await.unwrap();
+    assert_eq!((server.connections(), bodies.lock().unwrap().len()), (2, 1));
+}
+
+#[tokio::test]
+async fn it_goes_nowhere_else() {
+    let elsewhere = Server::well().await;
+    let moved = format!("Location: {}\r\n", elsewhere.url("/"));
+    let (server, _) = listener(4, answer("307 Temporary Redirect", &moved, "")).await;
+    let request = post(&server.url("/"), b"body".to_vec()).max_redirects(3);
+    let error = fetch(&web(), request).await.unwrap_err();
+    assert_eq!(error.kind(), FetchErrorKind::RedirectBlocked);
+    assert!(error.message().contains("not followed"), "{error}");
+    assert_eq!(elsewhere.connections(), 0);
+}
+
+#[test]
+fn a_body_is_not_shown() {
+    let request = post("http://example.com/", b"hunter2".to_vec());
+    let shown = format!("{request:?}{:?}", request.clone().build().unwrap());
+    assert!(!shown.contains("hunter2") && !shown.contains("104, 117"), "{shown}");
+}

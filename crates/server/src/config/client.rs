@@ -1,0 +1,180 @@
+//! Which Mainstay a command talks to, and as whom.
+
+use std::path::PathBuf;
+
+use mainstay_base::Secret;
+use url::Url;
+
+use super::problem::{Origin, Reason};
+use super::reader::{Reader, path};
+use super::setting::{Fallback, Kind, Setting};
+
+/// Authorities beside the system's.
+pub const CA_FILE: Setting = Setting {
+    key: "client.ca_file",
+    variables: &["MAINSTAY_CA_FILE"],
+    flag: Some("--ca-file"),
+    kind: Kind::Text,
+    fallback: Fallback::Unset,
+    mask: None,
+    help: "PEM file with certificate authorities to trust beside the system's when talking to the server",
+};
+
+/// The server.
+pub const SERVER: Setting = Setting {
+    key: "client.server",
+    variables: &["MAINSTAY_SERVER"],
+    flag: Some("--server"),
+    kind: Kind::Text,
+    fallback: Fallback::Fixed("http://127.0.0.1:7373"),
+    mask: None,
+    help: "Address of the Mainstay that a command talks to",
+};
+
+/// The API token itself.
+pub const TOKEN: Setting = Setting {
+    key: "client.token",
+    variables: &["MAINSTAY_TOKEN"],
+    flag: None,
+    kind: Kind::Text,
+    fallback: Fallback::Unset,
+    mask: Some(hidden),
+    help: "API token that a command talks with",
+};
+
+/// The file with the API token.
+pub const TOKEN_FILE: Setting = Setting {
+    key: "client.token_file",
+    variables: &["MAINSTAY_TOKEN_FILE"],
+    flag: Some("--token-file"),
+    kind: Kind::Text,
+    fallback: Fallback::Unset,
+    mask: None,
+    help: "File with the API token that a command talks with",
+};
+
+/// Which Mainstay a command talks to, and as whom.
+#[derive(Debug, Clone)]
+pub struct ClientConfig {
+    /// The server: scheme, host and port.
+    pub server: Url,
+    /// Where the API token is.
+    pub token: Option<Token>,
+    /// Authorities beside the system's.
+    pub ca_file: Option<PathBuf>,
+}
+
+/// Where an API token is.
+#[derive(Debug, Clone)]
+pub enum Token {
+    /// Here.
+    Given(Secret<String>),
+    /// In this file.
+    File(PathBuf),
+}
+
+/// Reads whom to talk to.
+pub(super) fn read(reader: &mut Reader<'_>) -> Option<ClientConfig> {
+    let server = reader.required(&SERVER, server);
+    let given =
+        reader.optional(&TOKEN, |text| Ok(Token::Given(Secret::new(text.trim().to_owned()))));
+    let file = reader.optional(&TOKEN_FILE, |text| path(text).map(Token::File));
+    let ca_file = reader.optional(&CA_FILE, path);
+    let rank = |setting| reader.raw(setting).map(|value| rank(&value.origin));
+    // Of two in one place, the file is the one that a person names by hand.
+    let prefers_given = rank(&TOKEN).zip(rank(&TOKEN_FILE)).is_some_and(|(one, other)| one < other);
+    let (given, file) = (given?, file?);
+    let token = if prefers_given { given.or(file) } else { file.or(given) };
+    Some(ClientConfig { server: server?, token, ca_file: ca_file? })
+}
+
+/// Flags over the environment over the file.
+const fn rank(origin: &Origin) -> u8 {
+    match origin {
+        Origin::Flag(_) => 0,
+        Origin::Variable(_) => 1,
+        Origin::File { .. } => 2,
+        Origin::Default => 3,
+    }
+}
+
+fn server(text: &str) -> Result<Url, Reason> {
+    let wrong = || Reason::from("is not an address; write it like https://mainstay.example.com");
+    let url = Url::parse(text.trim()).map_err(|_| wrong())?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(wrong());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("holds a name or a password; give an API token instead".into());
+    }
+    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+        return Err("has a path; give scheme, host and port only".into());
+    }
+    Ok(url)
+}
+
+fn hidden(_: &str) -> String {
+    mainstay_base::secret::MASK.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::testing::input;
+    use crate::config::{Flags, load_client};
+
+    fn client(
+        flags: Flags,
+        variables: &[(&str, &str)],
+        file: &str,
+    ) -> Result<ClientConfig, String> {
+        load_client(input(flags, variables, file)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_server_is_scheme_host_and_port() {
+        let url = |text: &str| {
+            client(vec![], &[("MAINSTAY_SERVER", text)], "").map(|client| client.server.to_string())
+        };
+        assert_eq!(client(vec![], &[], "").unwrap().server.as_str(), "http://127.0.0.1:7373/");
+        assert_eq!(url("https://Mainstay.example.com").unwrap(), "https://mainstay.example.com/");
+        for (text, says) in [
+            ("mainstay.example.com", "is not an address"),
+            ("ftp://a.example", "is not an address"),
+            ("https://a.example/mainstay", "has a path"),
+            ("https://a.example/?x", "has a path"),
+            ("https://u:hunter2@a.example", "API token"),
+        ] {
+            let told = url(text).unwrap_err();
+            assert!(told.contains(says) && told.contains("MAINSTAY_SERVER"), "{told}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_token_counts_and_is_never_shown() {
+        let shown = |flags: Flags, variables: &[(&str, &str)], file: &str| {
+            let client = client(flags, variables, file).unwrap();
+            assert!(!format!("{client:?}").contains("hunter2"));
+            match client.token {
+                Some(Token::Given(token)) => token.expose().clone(),
+                Some(Token::File(path)) => path.display().to_string(),
+                None => String::new(),
+            }
+        };
+        let token = ("MAINSTAY_TOKEN", "mst_hunter2");
+        let file = ("MAINSTAY_TOKEN_FILE", "a.txt");
+        let toml = "[client]\ntoken_file = \"b.txt\"";
+        assert_eq!(shown(vec![], &[], ""), "");
+        assert_eq!(shown(vec![], &[token], ""), "mst_hunter2");
+        assert_eq!(shown(vec![], &[token], toml), "mst_hunter2");
+        assert_eq!(shown(vec![], &[token, file], toml), "a.txt");
+        let flags: Flags = vec![(&TOKEN_FILE, "c.txt".to_owned())];
+        assert_eq!(shown(flags, &[token, file], toml), "c.txt");
+    }
+
+    #[test]
+    fn a_slip_elsewhere_is_told_too() {
+        let told = client(vec![], &[("MAINSTAY_SERVR", "x")], "").unwrap_err();
+        assert!(told.contains("did you mean MAINSTAY_SERVER?"), "{told}");
+    }
+}
