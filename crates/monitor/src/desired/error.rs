@@ -187,7 +187,8 @@ impl DesiredError {
             AliasesError::Taken
             | AliasesError::NotFound
             | AliasesError::NoDependency
-            | AliasesError::NoService => Refusal::Changed.of(item),
+            | AliasesError::NoService
+            | AliasesError::NoneNamed => Refusal::Changed.of(item),
             AliasesError::Event(error) => error.into(),
             AliasesError::Store(error) => error.into(),
         }
