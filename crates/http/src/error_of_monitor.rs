@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use mainstay_monitor::PollFailure;
 use mainstay_monitor::aliases::{AliasesError, NameError};
+use mainstay_monitor::answer::AnswerError;
 use mainstay_monitor::desired::{DesiredError, Refusal};
 use mainstay_monitor::engine::PollNowError;
 use mainstay_monitor::graph::GraphsError;
 use mainstay_monitor::past::PastError;
 use mainstay_monitor::roster::NotNow;
 use mainstay_monitor::services::{Invalid, ServicesError};
+use mainstay_monitor::views::BoardError;
 
 use crate::code::Code;
 use crate::error::Error;
@@ -69,12 +71,34 @@ impl From<AliasesError> for Error {
     }
 }
 
+impl From<AnswerError> for Error {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::Stopping => Self::new(Code::Busy, sentence(&error.to_string())),
+            error => Self::internal(error),
+        }
+    }
+}
+
+impl From<BoardError> for Error {
+    fn from(error: BoardError) -> Self {
+        match error {
+            BoardError::Store(error) => error.into(),
+            BoardError::Answer(error) => error.into(),
+            error => Self::internal(error),
+        }
+    }
+}
+
 impl From<GraphsError> for Error {
     fn from(error: GraphsError) -> Self {
         let code = match error {
             GraphsError::Store(error) => return error.into(),
+            GraphsError::Answer(error) => return error.into(),
             GraphsError::NotYet => Code::Busy,
-            GraphsError::NoService | GraphsError::NoNode => Code::NotFound,
+            GraphsError::NoService | GraphsError::NoServiceThen { .. } | GraphsError::NoNode => {
+                Code::NotFound
+            }
             _ => return Self::internal(error),
         };
         Self::new(code, sentence(&error.to_string()))

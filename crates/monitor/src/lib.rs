@@ -11,6 +11,7 @@
 
 pub mod aliases;
 mod announce;
+pub mod answer;
 pub mod decide;
 pub mod desired;
 pub mod engine;

@@ -18,9 +18,11 @@ use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::engine::PollNowError;
 use mainstay_monitor::latency::Retention;
 use mainstay_monitor::polling::{Answering, PollAnswer, ScheduleView};
+use mainstay_monitor::shards::Instances;
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
 use mainstay_monitor::{
-    Fetch, Graphs, GraphsOptions, Past, PollFailure, Polling, Seal, ServiceNumber, Services, Views,
+    Fetch, Graphs, GraphsOptions, Past, PollFailure, Polling, Seal, ServiceNumber, Services,
+    Tenure, Views,
 };
 use mainstay_store::Db;
 use tokio::net::TcpListener;
@@ -121,6 +123,7 @@ fn monitor(events: &Events, clock: &Arc<dyn Clock>, ids: &IdSource) -> Monitor {
         views: Views::new(events.db().clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
         past: Past::new(events.db().clone(), Retention::default().hours()),
         polling: Arc::new(Nothing),
+        instances: Instances::new(events.db().clone(), Arc::clone(clock), Tenure::alone()),
         fetch: Arc::new(Nothing),
     }
 }

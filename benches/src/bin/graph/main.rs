@@ -10,7 +10,7 @@ use mainstay_base::{Clock as _, SystemClock};
 use mainstay_benches::figure;
 use mainstay_graph::suggest::{self, Clues, Dismissed};
 use mainstay_graph::{Change, Places, Status, causes, components, layout};
-use mainstay_monitor::graph::answer::Answer;
+use mainstay_monitor::answer::Answer;
 use mainstay_monitor::graph::{Picture, show};
 
 use self::world::{SERVICES, World};

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use mainstay_accounts::{Caller, Role, Source};
-use mainstay_base::Id;
+use mainstay_base::{Id, Timestamp};
 use mainstay_events::Outbox;
 use mainstay_monitor::aliases::CanonicalName;
 use mainstay_monitor::graph::suggestions::GraphSuggestion;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::Refusal;
-use super::tagged::tagged;
+use super::kept::answer;
 use crate::code::Code;
 use crate::error::Error;
 use crate::error_of_accounts::sentence;
@@ -37,6 +37,9 @@ pub(super) struct GraphQuery {
     service: Option<Id>,
     /// How many edges far, 0 to 20; 2 unless given. Only with `service`.
     depth: Option<usize>,
+    /// A moment of the past: the graph as it was then.
+    #[param(value_type = Option<String>, format = DateTime, example = "2026-11-15T21:00:00.000Z")]
+    at: Option<Timestamp>,
 }
 
 /// Which node is asked for.
@@ -71,7 +74,9 @@ pub(super) struct Confirmed {
 /// What leans on what, and because of what it is broken
 ///
 /// Edges and root causes name nodes by their place in the list. The answer has a tag: whoever sends it
-/// back in `If-None-Match` gets 304 until something changes.
+/// back in `If-None-Match` gets 304 until something changes. With `at` it is the graph of that moment,
+/// with its root causes; before there were records it is empty, and `records_since` tells since when
+/// there are.
 #[utoipa::path(
     get, path = "/api/graph", operation_id = "get_graph", tag = "graph",
     params(GraphQuery),
@@ -86,25 +91,16 @@ pub(super) async fn graph(
     Query(query): Query<GraphQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    let graphs = &state.monitor.graphs;
-    match (query.service, query.depth) {
-        (None, None) => {
-            let answer = graphs.whole().await?;
-            tagged(&headers, &answer)
-        }
-        (None, Some(_)) => {
-            let detail = "`depth` says how far around a service; give `service` too, or neither.";
-            Err(Error::new(Code::InvalidQuery, detail))
-        }
-        (Some(_), Some(depth)) if depth > MAX_DEPTH => {
-            let detail = format!("{depth} is no depth; give 0 to {MAX_DEPTH}.");
-            Err(Error::new(Code::InvalidQuery, detail))
-        }
-        (Some(service), depth) => {
-            let answer = graphs.around(service, depth.unwrap_or(DEPTH)).await?;
-            tagged(&headers, &answer)
-        }
+    let monitor = &state.monitor;
+    let near = near(&query)?;
+    if let Some(at) = query.at {
+        let moment = monitor.past.at(at).await?;
+        return Ok(answer(&monitor.graphs.then(moment, near).await?, &headers));
     }
+    Ok(match near {
+        None => answer(&*monitor.graphs.whole().await?, &headers),
+        Some((service, depth)) => answer(&monitor.graphs.around(service, depth).await?, &headers),
+    })
 }
 
 /// Whom a node hurts when it fails
@@ -125,7 +121,7 @@ pub(super) async fn impact(
     Query(query): Query<ImpactQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    tagged(&headers, &state.monitor.graphs.impact(&query.node).await?)
+    Ok(answer(&state.monitor.graphs.impact(&query.node).await?, &headers))
 }
 
 /// Which external thing may be a service, the likeliest first
@@ -193,6 +189,21 @@ pub(super) async fn dismiss(
     })
     .await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Which service's surroundings are asked for, and how far.
+fn near(query: &GraphQuery) -> Result<Option<(Id, usize)>, Error> {
+    let detail = match (query.service, query.depth) {
+        (None, None) => return Ok(None),
+        (None, Some(_)) => {
+            "`depth` says how far around a service; give `service` too, or neither.".to_owned()
+        }
+        (Some(_), Some(depth)) if depth > MAX_DEPTH => {
+            format!("{depth} is no depth; give 0 to {MAX_DEPTH}.")
+        }
+        (Some(service), depth) => return Ok(Some((service, depth.unwrap_or(DEPTH)))),
+    };
+    Err(Error::new(Code::InvalidQuery, detail))
 }
 
 /// Writes a decision about a service with its line in the audit log.

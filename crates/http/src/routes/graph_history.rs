@@ -4,9 +4,9 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use mainstay_base::Timestamp;
+use mainstay_monitor::answer::Answer;
 use mainstay_monitor::past::history::Place;
 use mainstay_monitor::past::{Asked, HistoryPage};
-use mainstay_monitor::views::Answer;
 use serde::Deserialize;
 
 use super::Refusal;
@@ -55,5 +55,5 @@ pub(super) async fn history(
         Error::new(Code::InvalidQuery, format!("The query is not as expected: {error}."))
     })?;
     let page = state.monitor.past.history(Asked { from, to, after }).await?;
-    Ok(answer(&Answer::pack(page).await?, &headers))
+    Ok(answer(&Answer::written(move || page).await?, &headers))
 }

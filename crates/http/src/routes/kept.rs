@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use mainstay_monitor::views::Answer;
+use mainstay_monitor::answer::Answer;
 
 use super::assets::is_known;
 use super::encoding::{Encoding, choose};
@@ -15,7 +15,7 @@ const VARY: HeaderValue = HeaderValue::from_static("accept-encoding, authorizati
 
 /// The answer as the client prefers it, or that it has it already.
 pub(super) fn answer(kept: &Answer, request: &HeaderMap) -> Response {
-    let encoding = choose(request, false, true);
+    let encoding = choose(request, false, kept.gzip.is_some());
     let tag = match encoding {
         // A strong tag means equal bytes.
         Encoding::Gzip => format!("\"{}-gzip\"", kept.tag),
@@ -34,14 +34,10 @@ pub(super) fn answer(kept: &Answer, request: &HeaderMap) -> Response {
         return response;
     }
     headers.insert(header::CONTENT_TYPE, APPLICATION_JSON);
-    let bytes = match encoding {
-        Encoding::Gzip => {
-            let name = HeaderValue::from_static(Encoding::Gzip.name());
-            headers.insert(header::CONTENT_ENCODING, name);
-            kept.gzip.clone()
-        }
-        Encoding::Brotli | Encoding::Identity => kept.plain.clone(),
-    };
-    *response.body_mut() = Body::from(bytes);
+    let packed = kept.gzip.as_ref().filter(|_| encoding == Encoding::Gzip);
+    if packed.is_some() {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static(Encoding::Gzip.name()));
+    }
+    *response.body_mut() = Body::from(packed.unwrap_or(&kept.plain).clone());
     response
 }

@@ -30,7 +30,6 @@ mod services_apply;
 mod services_try;
 mod setup;
 mod system;
-mod tagged;
 mod uptime;
 
 use axum::Router;

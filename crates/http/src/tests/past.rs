@@ -116,3 +116,62 @@ async fn what_is_no_span_is_refused() {
         assert!(detail.contains(says), "{query}: {detail}");
     }
 }
+
+#[tokio::test]
+async fn the_graph_of_a_moment_names_what_was_broken_because_of_what() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (service, _) = house.dependency("Orders", "db").await;
+    let now = house.events.db().now().await.unwrap().as_millis();
+    house.execute("DELETE FROM changes").await;
+    for (ago, kind, number, after) in [
+        (4, "added", "NULL", "Orders"),
+        (4, "added", "(SELECT number FROM dependencies)", "down"),
+        (4, "service", "NULL", "degraded"),
+        (2, "dependency", "(SELECT number FROM dependencies)", "healthy"),
+        (2, "service", "NULL", "healthy"),
+    ] {
+        house
+            .execute(&format!(
+                "INSERT INTO changes (at, kind, service_no, dependency_no, after)
+                 SELECT {}, '{kind}', number, {number}, '{after}' FROM services",
+                now - ago * HOUR
+            ))
+            .await;
+    }
+    let graph = async |ago: i64| {
+        let at = moment(now - ago * HOUR);
+        let answer = admin.get(&format!("/api/graph?at={at}")).await;
+        assert_eq!(answer.status, 200, "{ago}");
+        assert_eq!(answer.json()["at"], json!(at));
+        assert_eq!(answer.json()["records_since"], json!(moment(now - 4 * HOUR)));
+        answer.json()
+    };
+    let broken = graph(3).await;
+    assert_eq!(broken["nodes"][0]["id"], json!(service));
+    assert_eq!(broken["nodes"][0]["root_causes"], json!([0]), "{broken}");
+    assert_eq!(broken["root_causes"][0]["nodes"][0]["id"], "external:db");
+    assert_eq!(broken["root_causes"][0]["since"], json!(moment(now - 4 * HOUR)));
+    let mended = graph(1).await;
+    assert_eq!(
+        (&mended["nodes"][1]["status"], &mended["root_causes"]),
+        (&json!("healthy"), &json!([]))
+    );
+    assert_eq!(graph(5).await["nodes"], json!([]), "nobody knows what was before");
+
+    let near = format!("/api/graph?service={service}&depth=1&at=");
+    let at = moment(now - 3 * HOUR);
+    assert_eq!(admin.get(&format!("{near}{at}")).await.json()["nodes"], broken["nodes"]);
+    for (target, status, code) in [
+        (format!("{near}{}", moment(now - 5 * HOUR)), 404, "not_found"),
+        (format!("/api/graph?at={}", moment(now + HOUR)), 400, "invalid_query"),
+        ("/api/graph?at=9999-12-31T23:59:59.999Z".to_owned(), 400, "invalid_query"),
+        ("/api/graph?at=yesterday".to_owned(), 400, "invalid_query"),
+        ("/api/graph?at=".to_owned(), 400, "invalid_query"),
+    ] {
+        let answer = admin.get(&target).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{target}");
+    }
+    let answer = admin.get("/api/graph?at=0001-01-01T00:00:00.000Z").await;
+    assert_eq!((answer.status, &answer.json()["nodes"]), (200, &json!([])));
+}

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mainstay_base::{Clock, Id};
+use mainstay_base::{Clock, Id, Timestamp};
 use mainstay_events::Events;
 use mainstay_graph::components::{self, Components};
 use mainstay_graph::suggest::{self, Clues, Dismissed};
@@ -13,12 +13,14 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::answer::Answer;
 use super::keeper::Keeper;
 use super::measure;
 use super::picture::Picture;
 use super::record::dismissals;
-use super::show;
+use super::view::GraphView;
+use super::{show, then};
+use crate::answer::{Answer, AnswerError};
+use crate::past::PastMoment;
 use crate::views::MISSING_SHOWN_FOR;
 
 /// How long somebody who asks waits for the graph to be read for the first time.
@@ -49,12 +51,20 @@ pub enum GraphsError {
     /// There is no such service.
     #[error("there is no service with this id in the graph; it may have been removed")]
     NoService,
+    /// There was no such service then.
+    #[error(
+        "there was no service with this id at {at}, or there is no record of it; ask without `service` to see what there was"
+    )]
+    NoServiceThen {
+        /// The moment.
+        at: Timestamp,
+    },
     /// There is no such node.
     #[error("there is no such node in the graph; nodes are named as GET /api/graph names them")]
     NoNode,
-    /// The answer could not be made.
-    #[error("the answer could not be made")]
-    Broken,
+    /// The answer could not be written out.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -149,8 +159,7 @@ impl Graphs {
         {
             return Ok(Arc::clone(answer));
         }
-        let answer = blocking(move || Answer::of(&show::whole(&picture))).await?;
-        let answer = Arc::new(answer.map_err(|_| GraphsError::Broken)?);
+        let answer = Arc::new(Answer::written(move || show::whole(&picture)).await?);
         made.whole = version.map(|version| (version, Arc::clone(&answer)));
         Ok(answer)
     }
@@ -162,8 +171,40 @@ impl Graphs {
     pub async fn around(&self, service: Id, depth: usize) -> Result<Answer, GraphsError> {
         let picture = self.picture().await?;
         let place = picture.snapshot.place_of(service).ok_or(GraphsError::NoService)?;
-        let answer = blocking(move || Answer::of(&show::around(&picture, place, depth))).await?;
-        answer.map_err(|_| GraphsError::Broken)
+        Ok(Answer::written(move || show::around(&picture, place, depth)).await?)
+    }
+
+    /// The graph as it was at a moment, or what stood near a service then, as an answer. Whatever is still
+    /// there stands where it is drawn now.
+    ///
+    /// # Errors
+    /// [`GraphsError::NoServiceThen`], or when the answer could not be written out.
+    pub async fn then(
+        &self,
+        moment: PastMoment,
+        near: Option<(Id, usize)>,
+    ) -> Result<Answer, GraphsError> {
+        let missing_for = self.shared.options.missing_for;
+        let places = Arc::clone(&self.shared.drawing().places);
+        let (at, since) = (moment.at, moment.since);
+        let painting = move || Picture::of(&then::graph(&moment, missing_for), &places);
+        let picture = blocking(painting).await?;
+        let near = match near {
+            Some((service, depth)) => {
+                let place = picture.snapshot.place_of(service);
+                Some((place.ok_or(GraphsError::NoServiceThen { at })?, depth))
+            }
+            None => None,
+        };
+        let answer = Answer::written(move || GraphView {
+            at: Some(at),
+            records_since: since,
+            ..match near {
+                Some((place, depth)) => show::around(&picture, place, depth),
+                None => show::whole(&picture),
+            }
+        });
+        Ok(answer.await?)
     }
 
     /// Whom a node hurts when it fails, as an answer.
@@ -173,8 +214,7 @@ impl Graphs {
     pub async fn impact(&self, node: &str) -> Result<Answer, GraphsError> {
         let picture = self.picture().await?;
         let place = show::find(&picture, node).ok_or(GraphsError::NoNode)?;
-        let answer = blocking(move || Answer::of(&show::impact(&picture, place))).await?;
-        answer.map_err(|_| GraphsError::Broken)
+        Ok(Answer::written(move || show::impact(&picture, place)).await?)
     }
 
     /// Which external thing may be a service.
@@ -287,7 +327,7 @@ impl Shared {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, GraphsError> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| GraphsError::Broken)
+    tokio::task::spawn_blocking(work).await.map_err(|_| AnswerError::Stopping.into())
 }
 
 impl std::fmt::Debug for Graphs {

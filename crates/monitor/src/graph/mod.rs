@@ -3,9 +3,8 @@
 //! The way of a change: `dirty` collects whom events name → `record` (all SQL) reads those again →
 //! the `keeper` applies the difference to the graph of [`mainstay_graph`] → a [`picture`] is what
 //! follows from one version of it, drawn where the [`drawing`] says → [`show`] makes the [`view`] that
-//! people get, [`answer`] its bytes, once. [`suggestions`] are confirmed or dismissed. [`Graphs`] is the handle.
+//! people get, as an [`Answer`](crate::answer::Answer) once. [`then`] makes the graph of a moment of the past. [`suggestions`] are confirmed or dismissed. [`Graphs`] is the handle.
 
-pub mod answer;
 mod dirty;
 pub mod drawing;
 mod handle;
@@ -15,6 +14,7 @@ pub mod picture;
 mod record;
 pub mod show;
 pub mod suggestions;
+pub mod then;
 pub mod view;
 
 pub use handle::{Graphs, GraphsError, GraphsOptions};

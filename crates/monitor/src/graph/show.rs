@@ -112,6 +112,8 @@ fn view(
         listed.map(|(edge, from, to)| self::edge(picture, edge, from, to, edges)).collect();
     let truncated = is_cut || all.next().is_some();
     GraphView {
+        at: None,
+        records_since: None,
         nodes: places.iter().filter_map(|&place| node(picture, place, &roots)).collect(),
         edges: listed,
         root_causes: roots

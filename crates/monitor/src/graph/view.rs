@@ -11,6 +11,13 @@ use crate::report::DependencyStatus;
 /// What leans on what, how it is, and because of what.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GraphView {
+    /// The moment of the past that was asked for; `null` for now.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub at: Option<Timestamp>,
+    /// Since when there are records of the past; `null` when there are none, and for now. A moment before
+    /// has no nodes: nobody knows how it was.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub records_since: Option<Timestamp>,
     /// Services and the external things that they lean on.
     pub nodes: Vec<GraphNode>,
     /// Who leans on what.

@@ -8,7 +8,7 @@ use mainstay_store::{Db, Dialect, StoreError};
 
 use super::activity::{Activity, ActivityItem, Unstable};
 use super::board::strip::{self, CELL_MS, Strip, Strips};
-use super::board::{Answer, Boards};
+use super::board::{BoardError, Boards};
 use super::dependency::Dependency;
 use super::history::{DependencyError, PollHistoryItem};
 use super::list::{ListAsk, MAX_PAGE, Part, Place};
@@ -16,6 +16,7 @@ use super::record::changes::Of;
 use super::record::{activity, changes, dependencies, histories, services, strips};
 use super::service::Service;
 use super::timeline::{MAX_TRANSITIONS, Timeline, timeline};
+use crate::answer::Answer;
 use crate::latency::{self, Bucket, Range};
 use crate::watch::ServiceNumber;
 
@@ -179,7 +180,7 @@ impl Views {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn board(&self) -> Result<Arc<Answer>, StoreError> {
+    pub async fn board(&self) -> Result<Arc<Answer>, BoardError> {
         self.boards.board(&self.db, &*self.clock, self.tick()).await
     }
 
@@ -187,7 +188,7 @@ impl Views {
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn wallboard(&self) -> Result<Arc<Answer>, StoreError> {
+    pub async fn wallboard(&self) -> Result<Arc<Answer>, BoardError> {
         let missing_for = self.missing_shown_for;
         self.boards.wallboard(&self.db, &*self.clock, self.tick(), missing_for).await
     }

@@ -14,7 +14,7 @@ pub mod service;
 pub mod timeline;
 
 pub use activity::{Activity, ActivityItem, Unstable};
-pub use board::{Answer, Board, BoardItem, Strip, Strips, Wallboard};
+pub use board::{Board, BoardError, BoardItem, Strip, Strips, Wallboard};
 pub use dependency::Dependency;
 pub use handle::{MISSING_SHOWN_FOR, UNSTABLE_WITHIN, Views, Whole};
 pub use history::{DependencyError, PollHistoryItem};

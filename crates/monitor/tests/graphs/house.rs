@@ -238,6 +238,7 @@ fn watch(number: i64, id: Id, name: &str) -> Watch {
         interval: Duration::from_secs(30),
         revision: 1,
         generation: 1,
+        lease: None,
     }
 }
 

@@ -8,12 +8,15 @@ use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_breaker::{Saved, State};
 use mainstay_events::{Events, EventsOptions};
 use mainstay_monitor::aliases::{AliasName, Aliases, CanonicalName};
+use mainstay_monitor::answer::Answer;
 use mainstay_monitor::latency::{Retention, Upkeep};
 use mainstay_monitor::past::keyframes::Done;
 use mainstay_monitor::past::{Keyframes, Past, PastState};
 use mainstay_monitor::roster::Settlement;
 use mainstay_monitor::services::{Definition, Draft, Patch, Seal, Services};
-use mainstay_monitor::{FailureKind, Format, PollFailure, PollResult, Recorded, Recorder, Sink};
+use mainstay_monitor::{
+    FailureKind, Format, Graphs, GraphsOptions, PollFailure, PollResult, Recorded, Recorder, Sink,
+};
 use mainstay_store::{Db, Row, Sql, migrate};
 use mainstay_testkit::{FakeClock, TestDatabase};
 use serde_json::{Value, json};
@@ -38,6 +41,20 @@ pub(crate) struct House {
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
     polls: AtomicI64,
+}
+
+/// A graph without the moment that it is of, and where it is drawn.
+pub(crate) fn undrawn(answer: &Answer) -> Value {
+    let mut graph: Value = serde_json::from_slice(&answer.plain).unwrap();
+    for of_then in ["at", "records_since"] {
+        graph.as_object_mut().unwrap().remove(of_then).unwrap();
+    }
+    for node in graph["nodes"].as_array_mut().unwrap() {
+        for place in ["x", "y"] {
+            node.as_object_mut().unwrap().remove(place).unwrap();
+        }
+    }
+    graph
 }
 
 struct Plain;
@@ -85,6 +102,20 @@ impl House {
         };
         house.pass(Duration::ZERO);
         house
+    }
+
+    /// The graph of this moment, as one who begins now reads it.
+    pub(crate) async fn graph(&self) -> Value {
+        let stop = CancellationToken::new();
+        let graph = undrawn(&*self.graphs(&stop).whole().await.unwrap());
+        stop.cancel();
+        graph
+    }
+
+    /// Keeps the graph until `stop`.
+    pub(crate) fn graphs(&self, stop: &CancellationToken) -> Graphs {
+        let (events, clock) = (self.events.clone(), Arc::clone(&self.clock) as _);
+        Graphs::start(events, clock, GraphsOptions::default(), &self.tasks, stop.clone())
     }
 
     /// Lets time pass on every clock.

@@ -6,9 +6,10 @@ use mainstay_base::{Id, Timestamp};
 use mainstay_monitor::aliases::CanonicalName;
 use mainstay_monitor::services::Patch;
 use mainstay_testkit::each_database;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{House, body};
+use crate::house::{House, body, undrawn};
 
 const STEPS: usize = 90;
 const NAMES: [&str; 6] = ["db", "cache", "queue", "mail", "search", "Payments"];
@@ -144,11 +145,11 @@ impl Story<'_> {
 async fn check(house: &House, seed: u64) {
     let mut story =
         Story { house, chance: Chance(seed), services: Vec::new(), aliases: Vec::new(), count: 0 };
-    let mut noted: Vec<(Timestamp, Vec<String>)> = Vec::new();
+    let mut noted: Vec<(Timestamp, Vec<String>, Value)> = Vec::new();
     for _ in 0..STEPS {
         story.step().await;
         house.pass(Duration::from_secs(30));
-        noted.push((house.now(), house.live().await));
+        noted.push((house.now(), house.live().await, house.graph().await));
         house.pass(Duration::from_secs(31));
         let hours = [0, 0, 0, 1, 3, 25][story.chance.below(6)];
         house.pass(Duration::from_hours(hours));
@@ -158,13 +159,17 @@ async fn check(house: &House, seed: u64) {
     let frames =
         house.number("SELECT count(*) AS v FROM past_keyframes WHERE at IS NOT NULL").await;
     assert!(frames >= 3, "keyframes are part of the story: {frames}");
-    for (index, (at, live)) in noted.iter().enumerate() {
+    let graphs = house.graphs(&house.stop);
+    for (index, (at, live, graph)) in noted.iter().enumerate() {
         assert_eq!(
             &house.naive(*at).await,
             live,
             "seed {seed}, step {index}: changes say what was"
         );
         assert_eq!(&house.at(*at).await, live, "seed {seed}, step {index}: and keyframes do");
+        let moment = house.past.at(*at).await.unwrap();
+        let then = undrawn(&graphs.then(moment, None).await.unwrap());
+        assert_eq!(&then, graph, "seed {seed}, step {index}: and so was the graph");
     }
 }
 

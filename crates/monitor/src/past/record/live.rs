@@ -13,12 +13,13 @@ pub(super) const SERVICES: Sql = Sql::same(
      FROM services AS s JOIN service_states AS st ON st.service_no = s.number
      WHERE s.removed_at IS NULL AND s.number > $1 ORDER BY s.number LIMIT $2",
 );
-// Closed ones are among them: they may be reported again, under the names and links they had.
+// Closed ones are among them: they may be reported again, under the names and links they had. The sign
+// keeps SQLite from going service by service, and sorting all that for every portion.
 pub(super) const DEPENDENCIES: Sql = Sql::same(
     "monitor.dependencies_of_keyframe",
     "SELECT d.number, d.id, d.service_no, d.name, d.canonical_name, d.status, d.status_since,
        d.missing_since, d.removed_at, l.id AS linked_id
-     FROM dependencies AS d JOIN services AS s ON s.number = d.service_no
+     FROM dependencies AS d JOIN services AS s ON s.number = +d.service_no
      LEFT JOIN services AS l ON l.number = d.linked_service_no
      WHERE s.removed_at IS NULL AND d.number > $1 ORDER BY d.number LIMIT $2",
 );

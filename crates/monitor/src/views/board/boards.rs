@@ -7,8 +7,10 @@ use std::time::Duration;
 use mainstay_base::Clock;
 use mainstay_store::{Db, StoreError};
 
+use super::error::BoardError;
 use super::item::{Board, MAX_LINES};
-use super::kept::{Answer, Kept, Version};
+use super::kept::{Kept, Version};
+use crate::answer::Answer;
 use crate::latency;
 use crate::views::record::{board, version, wallboard};
 
@@ -29,7 +31,7 @@ impl Boards {
         db: &Db,
         clock: &dyn Clock,
         tick: i64,
-    ) -> Result<Arc<Answer>, StoreError> {
+    ) -> Result<Arc<Answer>, BoardError> {
         let version = version::now(db).await?;
         self.board
             .get(version, clock, async || {
@@ -48,7 +50,7 @@ impl Boards {
         clock: &dyn Clock,
         tick: i64,
         missing_for: Duration,
-    ) -> Result<Arc<Answer>, StoreError> {
+    ) -> Result<Arc<Answer>, BoardError> {
         // How long things take is not shown.
         let version = Version { summed: 0, ..version::now(db).await? };
         let missing_for = i64::try_from(missing_for.as_millis()).unwrap_or(i64::MAX);

@@ -1,17 +1,14 @@
 //! An answer that is built once for all who read it, for as long as nothing has changed.
 
-use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use mainstay_base::{Clock, Moment};
 use mainstay_store::StoreError;
 use serde::Serialize;
 
-use crate::known::fingerprint;
+use super::error::BoardError;
+use crate::answer::Answer;
 
 /// How long an answer holds although no event tells of a change: what nobody is told of, such as
 /// another error text, and who is polled too late, are seen by then.
@@ -24,17 +21,6 @@ pub(in crate::views) struct Version {
     pub(in crate::views) told: i64,
     /// Until when latencies are summed up.
     pub(in crate::views) summed: i64,
-}
-
-/// An answer, ready to be sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// A word that another answer does not have.
-    pub tag: String,
-    /// As JSON.
-    pub plain: Bytes,
-    /// The same, packed by gzip.
-    pub gzip: Bytes,
 }
 
 /// The newest answer to a question.
@@ -59,7 +45,7 @@ impl Kept {
         version: Version,
         clock: &dyn Clock,
         build: impl AsyncFnOnce() -> Result<T, StoreError>,
-    ) -> Result<Arc<Answer>, StoreError>
+    ) -> Result<Arc<Answer>, BoardError>
     where
         T: Serialize + Send + 'static,
     {
@@ -72,7 +58,7 @@ impl Kept {
         }
         let built = clock.moment();
         let value = build().await?;
-        let answer = Arc::new(Answer::pack(value).await?);
+        let answer = Arc::new(Answer::written(move || value).await?);
         *self.lock() = Some(Entry { version, built, answer: Arc::clone(&answer) });
         Ok(answer)
     }
@@ -97,34 +83,8 @@ impl Version {
     }
 }
 
-impl Answer {
-    /// Packs an answer that is for one reader.
-    ///
-    /// # Errors
-    /// When this process is ending.
-    pub async fn pack<T>(value: T) -> Result<Self, StoreError>
-    where
-        T: Serialize + Send + 'static,
-    {
-        // Megabytes: others are not kept waiting for it.
-        let packing = tokio::task::spawn_blocking(move || Self::of(&value));
-        packing.await.map_err(|_| StoreError::Closed)
-    }
-
-    fn of(value: &impl Serialize) -> Self {
-        // Plain structs of numbers and texts: there is nothing in them that JSON can't hold.
-        let plain = serde_json::to_vec(value).unwrap_or_default();
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        // Into memory nothing fails.
-        let packed = encoder.write_all(&plain).and_then(|()| encoder.finish());
-        let tag = format!("{:016x}", fingerprint(&plain));
-        Self { tag, plain: plain.into(), gzip: packed.unwrap_or_default().into() }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use mainstay_testkit::FakeClock;
@@ -144,10 +104,7 @@ mod tests {
             })
             .await
             .unwrap();
-        let mut unpacked = String::new();
-        flate2::read::GzDecoder::new(&*answer.gzip).read_to_string(&mut unpacked).unwrap();
-        assert_eq!(unpacked.as_bytes(), &*answer.plain);
-        unpacked
+        String::from_utf8(answer.plain.to_vec()).unwrap()
     }
 
     #[tokio::test]
@@ -188,11 +145,5 @@ mod tests {
         assert!(futures_util::poll!(&mut leaving).is_pending());
         drop(leaving);
         assert_eq!(get(&kept, &clock, version(1, 1), &count).await, "1");
-    }
-
-    #[test]
-    fn equal_answers_have_one_tag_and_others_another() {
-        assert_eq!(Answer::of(&[1, 2]).tag, Answer::of(&[1, 2]).tag);
-        assert_ne!(Answer::of(&[1, 2]).tag, Answer::of(&[1, 3]).tag);
     }
 }

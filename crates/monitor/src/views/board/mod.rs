@@ -2,13 +2,14 @@
 //! [`wall`] of what everything leans on. `kept` builds each answer once for all who read it.
 
 mod boards;
+mod error;
 pub mod item;
 pub mod kept;
 pub mod strip;
 pub mod wall;
 
 pub(super) use boards::Boards;
+pub use error::BoardError;
 pub use item::{Board, BoardItem};
-pub use kept::Answer;
 pub use strip::{MAX_STRIPS, Strip, Strips};
 pub use wall::{WallGroup, WallReporter, Wallboard};
