@@ -1,5 +1,5 @@
-//! How long somebody waits for the first page of the services, the board and the wallboard, while all of
-//! them are polled.
+//! How long somebody waits for the first page of the services, the board, the wallboard and the graph,
+//! while all of them are polled.
 
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,11 @@ use crate::instance::{EMAIL, PASSWORD};
 /// The pause between two looks.
 const BETWEEN: Duration = Duration::from_millis(50);
 /// What is looked at.
-const PATHS: [(&str, &str); 3] = [
+const PATHS: [(&str, &str); 4] = [
     ("services", "/api/services?limit=50"),
     ("board", "/api/board"),
     ("wallboard", "/api/wallboard"),
+    ("graph", "/api/graph"),
 ];
 /// The slowest of a hundred.
 const SLOWEST: usize = 100;

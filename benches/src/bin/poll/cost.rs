@@ -32,7 +32,7 @@ struct Costs {
 
 pub(crate) async fn measure_sqlite(upstream: &Upstream) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    world::build(world::sqlite(folder.path())?, SERVICES, upstream.port).await?;
+    world::build(world::sqlite(folder.path())?, SERVICES, upstream.port, None).await?;
     let (costs, from, to) = run(upstream, folder.path(), None).await?;
     print("poll.cpu_ms", median(costs.ours), "ms")?;
     print("poll.bare_client_ms", median(costs.bare), "ms")?;
@@ -43,7 +43,7 @@ pub(crate) async fn measure_sqlite(upstream: &Upstream) -> anyhow::Result<()> {
 pub(crate) async fn measure_postgres(upstream: &Upstream, cluster: &Cluster) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let url = cluster.database().await?;
-    world::build(world::postgres(&url), SERVICES, upstream.port).await?;
+    world::build(world::postgres(&url), SERVICES, upstream.port, None).await?;
     let (costs, from, to) = run(upstream, folder.path(), Some(&url)).await?;
     print("poll.postgres_cpu_ms", median(costs.ours), "ms")?;
     print("poll.postgres_bare_client_ratio", median(costs.ratios), "x")?;

@@ -15,6 +15,9 @@ use crate::upstream::{DEPENDENCIES, Upstream};
 use crate::{INTERVAL, MEGABYTE, api, instance, world};
 
 const SERVICES: u32 = 5_000;
+/// One of so many turns with every poll: twenty of them in a second, so that nothing that is shown stays
+/// as it is.
+const TURNING: u32 = 50;
 /// How long they are watched, unless `POLL_SECONDS` says otherwise.
 const SECONDS: u64 = 40;
 /// Rounds at first, in which connections are made and dependencies are new.
@@ -45,7 +48,7 @@ async fn measure(
     target: Target,
     url: Option<&str>,
 ) -> anyhow::Result<()> {
-    world::build(target.clone(), SERVICES, upstream.port).await?;
+    world::build(target.clone(), SERVICES, upstream.port, Some(TURNING)).await?;
     instance::create_admin(folder, url)?;
     let server = instance::serve(folder, url)?;
     warm_up(&server).await?;

@@ -1,6 +1,7 @@
 //! `./scripts/bench poll`: what a recorded poll costs the real binary beside a [`bare`] client of hyper
 //! with the same pacing ([`cost`]), whether 5 000 services are polled on time ([`crowd`]), whether
-//! the loop costs the same for a million ([`growth`]), and how long the [`past`] takes to be told.
+//! the loop costs the same for a million ([`growth`]), what a change of the [`graph`] costs, and how long
+//! it takes to make the graph of the [`past`].
 //!
 //! `POLL_SECONDS=600` watches the 5 000 for ten minutes.
 #![expect(
@@ -12,6 +13,7 @@ mod api;
 mod bare;
 mod cost;
 mod crowd;
+mod graph;
 mod growth;
 mod instance;
 mod past;
@@ -44,6 +46,7 @@ fn main() -> anyhow::Result<()> {
 
 async fn measure() -> anyhow::Result<()> {
     growth::measure()?;
+    graph::measure()?;
     let upstream = Upstream::start()?;
     cost::measure_sqlite(&upstream).await?;
     crowd::measure_sqlite(&upstream).await?;

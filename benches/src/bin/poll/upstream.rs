@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+/// Where a service is asked that turns with every question.
+pub(crate) const TURNING: &str = "/turning/";
 /// Says that this process is the services.
 pub(crate) const ROLE: &str = "upstream";
 /// What each service leans on.
@@ -48,7 +50,9 @@ pub(crate) async fn serve() -> anyhow::Result<()> {
     let listener = TcpListener::bind("0.0.0.0:0").await?;
     let address = format!("http://{}\n", listener.local_addr()?);
     std::io::Write::write_all(&mut std::io::stderr(), address.as_bytes())?;
-    let answers: Arc<Vec<String>> = Arc::new((0..ANSWERS).map(answer).collect());
+    let well: Vec<String> = (0..ANSWERS).map(|turn| answer(turn, true)).collect();
+    let turning = (0..ANSWERS).map(|turn| answer(turn, turn % 2 == 0)).collect();
+    let answers = Arc::new([well, turning]);
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
@@ -57,11 +61,12 @@ pub(crate) async fn serve() -> anyhow::Result<()> {
 }
 
 /// One answer for each question, which comes whole: nobody asks ahead.
-async fn converse(mut stream: TcpStream, answers: Arc<Vec<String>>) -> anyhow::Result<()> {
+async fn converse(mut stream: TcpStream, answers: Arc<[Vec<String>; 2]>) -> anyhow::Result<()> {
     let mut question = [0; MAX_QUESTION];
     let mut filled = 0;
     let own = usize::from(stream.local_addr()?.port() ^ stream.peer_addr()?.port());
-    let mut turns = answers.iter().cycle().skip(own % answers.len());
+    let [well, turning] = &*answers;
+    let mut turns = well.iter().zip(turning).cycle().skip(own % well.len());
     loop {
         let free = question.get_mut(filled..).context("the question is too long")?;
         let read = stream.read(free).await?;
@@ -70,15 +75,20 @@ async fn converse(mut stream: TcpStream, answers: Arc<Vec<String>>) -> anyhow::R
         }
         filled += read;
         if question.get(..filled).unwrap_or_default().ends_with(b"\r\n\r\n") {
-            let answer = turns.next().context("no answer")?;
+            let (well, turning) = turns.next().context("no answer")?;
+            let is_turning = question.get(b"GET ".len()..).unwrap_or_default();
+            let is_turning = is_turning.starts_with(TURNING.as_bytes());
+            let answer = if is_turning { turning } else { well };
             stream.write_all(answer.as_bytes()).await?;
             filled = 0;
         }
     }
 }
 
-fn answer(turn: u32) -> String {
-    let items: Vec<Value> = (0..DEPENDENCIES).map(|number| dependency(number, turn)).collect();
+fn answer(turn: u32, is_well: bool) -> String {
+    let is_well = |number| is_well || number > 0;
+    let items: Vec<Value> =
+        (0..DEPENDENCIES).map(|number| dependency(number, turn, is_well(number))).collect();
     let body = Value::from(items).to_string();
     let mut answer = String::new();
     let _ = write!(
@@ -89,15 +99,15 @@ fn answer(turn: u32) -> String {
     answer
 }
 
-fn dependency(number: u32, turn: u32) -> Value {
+fn dependency(number: u32, turn: u32, is_well: bool) -> Value {
     let latency = 3 + (number * 37 + turn * 13) % 90;
     json!({
         "name": format!("dependency-{number}"),
         "type": "database",
         "description": DESCRIPTION,
         "impact": "orders wait",
-        "healthy": true,
-        "health": {"state": 0, "code": 200, "latency": latency},
+        "healthy": is_well,
+        "health": {"state": if is_well { 0 } else { 2 }, "code": 200, "latency": latency},
         "lastChecked": "2026-01-01T00:00:00.000Z",
     })
 }
@@ -110,7 +120,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_as_long_as_the_goal_says() {
-        let length = answer(7).split_once("\r\n\r\n").unwrap().1.len();
+        let length = answer(7, true).split_once("\r\n\r\n").unwrap().1.len();
         assert!((2_300..2_500).contains(&length), "{length}");
     }
 

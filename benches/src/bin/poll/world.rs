@@ -10,7 +10,7 @@ use mainstay_store::{Db, Sql, StoreOptions, Target, migrate};
 use tokio_util::sync::CancellationToken;
 
 use crate::INTERVAL;
-use crate::upstream::host;
+use crate::upstream::{TURNING, host};
 
 /// Services that are added in one transaction.
 const TOGETHER: usize = 500;
@@ -45,8 +45,14 @@ pub(crate) fn postgres(url: &str) -> Target {
     Target::Postgres { url: Secret::new(url.to_owned()) }
 }
 
-/// Adds so many services, each on a host of its own at `port`, that will be polled evenly.
-pub(crate) async fn build(target: Target, services: u32, port: u16) -> anyhow::Result<()> {
+/// Adds so many services, each on a host of its own at `port`, that will be polled evenly. One of so many
+/// turns with every poll.
+pub(crate) async fn build(
+    target: Target,
+    services: u32,
+    port: u16,
+    turning: Option<u32>,
+) -> anyhow::Result<()> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let rng: Arc<dyn Rng> = Arc::new(SystemRng);
     let db = Db::open(StoreOptions::new(target, Arc::clone(&clock))).await?;
@@ -58,7 +64,7 @@ pub(crate) async fn build(target: Target, services: u32, port: u16) -> anyhow::R
     let ids = IdSource::new(clock, rng);
     let handle = Services::new(events.clone(), ids, Arc::new(NoSeal), Arc::new(|| ()));
     let definitions: Vec<Definition> =
-        (0..services).map(|number| definition(number, port)).collect::<Result<_, _>>()?;
+        (0..services).map(|number| definition(number, port, turning)).collect::<Result<_, _>>()?;
     for some in definitions.chunks(TOGETHER) {
         let writing = events.write(async |tx, out| {
             for one in some {
@@ -103,10 +109,12 @@ fn count(number: i64) -> anyhow::Result<f64> {
     Ok(f64::from(u32::try_from(number)?))
 }
 
-fn definition(number: u32, port: u16) -> anyhow::Result<Definition> {
+fn definition(number: u32, port: u16, turning: Option<u32>) -> anyhow::Result<Definition> {
+    let turns = turning.is_some_and(|every| number.is_multiple_of(every));
+    let path = if turns { TURNING } else { "/health/" };
     let draft = Draft {
         name: format!("service {number}"),
-        health_endpoint: format!("http://{}:{port}/health/{number}", host(number)),
+        health_endpoint: format!("http://{}:{port}{path}{number}", host(number)),
         poll_interval_ms: Some(i64::try_from(INTERVAL.as_millis())?),
         ..Draft::default()
     };

@@ -20,7 +20,7 @@ const CHANGES: i64 = 20_000;
 /// How often each of the rest is tried.
 const TRIES: usize = 7;
 
-fn main() -> anyhow::Result<()> {
+pub(crate) fn measure() -> anyhow::Result<()> {
     let clock = SystemClock::new();
     let world = World::new();
     let mut graph = world.graph();
@@ -71,7 +71,7 @@ fn main() -> anyhow::Result<()> {
     let snapshot = graph.snapshot();
     let worst = tried(&|| drop(causes::find_in(&snapshot, &parts)));
     figure::print("graph.causes_all_down_ms", worst, "ms")?;
-    figure::finish("graph")
+    Ok(())
 }
 
 fn bytes_of(bytes: &impl AsRef<[u8]>) -> i64 {
