@@ -19,11 +19,11 @@ fn read(answer: &Answer) -> Value {
 
 impl House {
     async fn board(&self) -> Value {
-        read(&*self.views.board().await.unwrap())
+        read(&self.views.board().await.unwrap())
     }
 
     async fn wall(&self) -> Value {
-        read(&*self.views.wallboard().await.unwrap())
+        read(&self.views.wallboard().await.unwrap())
     }
 
     /// Polled just now, with this status.

@@ -1,6 +1,6 @@
 //! `mainstay services export|apply`: configuration as code, through the API of a running Mainstay.
 //!
-//! [`file`](mod@file) reads what is wanted → `client` asks the server → `text` shows what it says.
+//! `file` reads what is wanted → `client` asks the server → `text` shows what it says.
 
 mod apply;
 mod client;
