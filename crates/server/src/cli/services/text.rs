@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn applied(plan: Value) -> Applied {
+    fn applied(plan: &Value) -> Applied {
         serde_json::from_value(json!({"applied": false, "plan": plan})).unwrap()
     }
 
@@ -114,7 +114,7 @@ mod tests {
             "+ alias db\u{fffd}[31m: canonical_name \"Database\"",
             "… link Shop / cache → Redis: waits for its first report; apply again then",
         ];
-        let [planned, done] = [true, false].map(|dry_run| of(&applied(plan.clone()), dry_run));
+        let [planned, done] = [true, false].map(|dry_run| of(&applied(&plan), dry_run));
         let same = "unchanged: 1 service, 2 aliases, 0 links.";
         assert_eq!(
             planned,
@@ -129,7 +129,7 @@ mod tests {
             "changes": [], "waiting": [], "unchanged": {"services": 3, "aliases": 1, "links": 1},
         });
         assert_eq!(
-            of(&applied(plan), false),
+            of(&applied(&plan), false),
             "Nothing to do; unchanged: 3 services, 1 alias, 1 link.\n"
         );
         assert_eq!(value(&json!("ä".repeat(500))).chars().count(), MAX_SHOWN + 1);
