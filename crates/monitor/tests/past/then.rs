@@ -36,4 +36,47 @@ each_database! {
         // There are records, and it is not in them.
         assert!(matches!(then(before, mill).await, Err(GraphsError::NoServiceThen { .. })));
     }
+
+    /// Told in docs/guide/graph.md and docs/guide/past.md.
+    async fn the_incident_of_the_guide_is_told_as_the_guide_tells_it(database: &TestDatabase) {
+        let house = House::new(database).await;
+        // 21:00 by its clock.
+        let nine = house.now();
+        let mut services = Vec::new();
+        for name in ["Checkout", "Orders", "Search"] {
+            services.push(house.add(name).await);
+        }
+        let polled = async |checkout, orders, search| {
+            for (index, said) in [orders, search, checkout].into_iter().enumerate() {
+                let (service, named) =
+                    [(1, "Orders database"), (2, "Orders database"), (0, "orders")][index];
+                house.poll(services[service], Some(body(&[(named, said)]))).await;
+                house.pass(Duration::from_secs(10));
+            }
+        };
+        polled(0, 0, 0).await;
+        house.pass(Duration::from_secs(220));
+        let began = house.now();
+        polled(1, 2, 0).await;
+        house.pass(Duration::from_mins(27));
+        polled(0, 0, 0).await;
+        house.pass(Duration::from_mins(9));
+        let graphs = house.graphs(&house.stop);
+        let causes = async |minutes: u64| {
+            let at = nine.plus(Duration::from_mins(minutes));
+            let moment = house.past.at(at).await.unwrap();
+            let answer = graphs.then(moment, None).await.unwrap();
+            let graph: Value = serde_json::from_slice(&answer.plain).unwrap();
+            let statuses: Vec<_> = graph["nodes"].as_array().unwrap().iter()
+                .map(|node| node["status"].as_str().unwrap().to_owned()).collect();
+            (statuses, graph["root_causes"].clone())
+        };
+        let fine = vec!["healthy"; 4];
+        assert_eq!(causes(3).await, (fine.iter().map(ToString::to_string).collect(), json!([])));
+        let (statuses, during) = causes(20).await;
+        assert_eq!(statuses, ["degraded", "degraded", "healthy", "down"]);
+        let database = json!({"id": "external:orders database", "kind": "external", "name": "Orders database", "status": "down"});
+        assert_eq!(during, json!([{"nodes": [database], "node_count": 1, "since": began, "hurts": 3, "contradicted": true}]));
+        assert_eq!(causes(40).await, (fine.iter().map(ToString::to_string).collect(), json!([])));
+    }
 }
