@@ -120,6 +120,13 @@ impl Feed {
         }
     }
 
+    /// Whether the next event is not at hand any more, and has to be read from the database. Who can do
+    /// without the events between does better to begin anew.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        self.behind().is_some()
+    }
+
     /// The next event, if it is at hand already.
     pub fn try_next(&mut self) -> Option<Delivery> {
         let count = self.cursors.len();

@@ -7,6 +7,7 @@ mod masks;
 use mainstay_base::Timestamp;
 
 use self::masks::{MASK_BITS, counted, reached};
+use crate::change::Key;
 use crate::components::{self, Components};
 use crate::snapshot::{Snapshot, services};
 
@@ -27,7 +28,8 @@ pub struct Causes {
 pub struct Root {
     /// Its nodes: one, or a circle that fails together.
     pub members: Vec<usize>,
-    /// Since when the first of them is unhealthy.
+    /// Since when the first of them fails: an external thing since the first of those who find it failing
+    /// now did so, however badly; a service since when it is as it is.
     pub since: Option<Timestamp>,
     /// How many other services lean on it, however far.
     pub hurts: usize,
@@ -102,19 +104,22 @@ fn leading(snapshot: &Snapshot, failing: &Components) -> Vec<Vec<usize>> {
 }
 
 fn root(snapshot: &Snapshot, members: &[usize]) -> Root {
-    let since = members.iter().filter_map(|&member| snapshot.node(member)?.since).min();
+    let since = members.iter().filter_map(|&member| failing_since(snapshot, member)).min();
     let said = members.iter().flat_map(|&member| snapshot.edges_of(member));
-    let heard = members.iter().any(|&member| is_contradicted(snapshot, member));
-    let contradicted = heard || said.into_iter().any(|edge| edge.contradicts);
+    let heard = members.iter().flat_map(|&member| snapshot.edges_to(member));
+    let contradicted = said.chain(heard).any(|edge| edge.contradicts);
     Root { members: members.to_vec(), since, hurts: 0, contradicted }
 }
 
-fn is_contradicted(snapshot: &Snapshot, place: usize) -> bool {
-    snapshot.leaned_on_by(place).iter().any(|&from| {
-        let edges = snapshot.edges_of(from);
-        let found = edges.binary_search_by_key(&place, |edge| edge.to).ok();
-        found.and_then(|found| edges.get(found)).is_some_and(|edge| edge.contradicts)
-    })
+fn failing_since(snapshot: &Snapshot, place: usize) -> Option<Timestamp> {
+    let node = snapshot.node(place)?;
+    match node.key {
+        Key::Service(_) => node.since,
+        Key::External(_) => {
+            let failing = snapshot.edges_to(place).filter(|edge| edge.status.is_unhealthy());
+            failing.filter_map(|edge| edge.since).min()
+        }
+    }
 }
 
 /// How many services outside each root reach it over the whole graph.

@@ -29,6 +29,7 @@ pub struct Graph {
     edges: usize,
     version: u64,
     topology: u64,
+    clues: u64,
 }
 
 /// The number of a service and of a dependency that it reports.
@@ -85,6 +86,12 @@ impl Graph {
         self.topology
     }
 
+    /// Counts changes of names, of hosts and of what reports mean: the same number, the same suggestions.
+    #[must_use]
+    pub const fn clues(&self) -> u64 {
+        self.clues
+    }
+
     /// How many nodes there are.
     #[must_use]
     pub fn nodes(&self) -> usize {
@@ -139,8 +146,12 @@ impl Graph {
             Some(known) => {
                 let before = std::mem::replace(&mut known.key, Arc::clone(&key));
                 let stale_before = known.service.stale_since;
+                let tells_same = tells_same(&known.service, &service);
                 known.service = service;
                 self.restale(number, stale_before);
+                if !tells_same {
+                    self.count_clues();
+                }
                 if before != key {
                     self.unname(number, &before);
                     self.name(number, &key);
@@ -155,6 +166,7 @@ impl Graph {
                 };
                 self.services.insert(number, reporter);
                 self.count_topology();
+                self.count_clues();
                 self.name(number, &key);
                 self.point_links(number);
             }
@@ -171,6 +183,7 @@ impl Graph {
         }
         self.services.remove(&number);
         self.count_topology();
+        self.count_clues();
         self.unname(number, &key);
         self.point_links(number);
         self.count_version();
@@ -204,4 +217,13 @@ impl Graph {
     const fn count_topology(&mut self) {
         self.topology = self.topology.saturating_add(1);
     }
+
+    const fn count_clues(&mut self) {
+        self.clues = self.clues.saturating_add(1);
+    }
+}
+
+/// Whether both say the same to whoever looks for links.
+fn tells_same(one: &Service, other: &Service) -> bool {
+    (one.id, &one.name, &one.host) == (other.id, &other.name, &other.host)
 }

@@ -39,8 +39,8 @@ pub struct Node {
     pub name: Arc<str>,
     /// How it is.
     pub status: Status,
-    /// Since when. An external thing is unhealthy since the first who says so now; anything else it is
-    /// since the last who says so.
+    /// Since when it has this status. An external thing is degraded or down since the first of those who
+    /// say just that now; anything else it is since the last who says so.
     pub since: Option<Timestamp>,
 }
 
@@ -134,6 +134,16 @@ impl Snapshot {
     #[must_use]
     pub fn edges_of(&self, place: usize) -> &[Edge] {
         self.edges.get(self.outgoing.range(place)).unwrap_or_default()
+    }
+
+    /// The edges that end at a node, in the order of who says so.
+    pub fn edges_to(&self, place: usize) -> impl Iterator<Item = &Edge> {
+        self.leaned_on_by(place).iter().filter_map(move |&from| {
+            // The edges of a node are in the order of their ends.
+            let edges = self.edges_of(from);
+            let found = edges.binary_search_by_key(&place, |edge| edge.to).ok()?;
+            edges.get(found)
+        })
     }
 
     /// The ids of the first dependencies behind an edge, at most [`MOST_NAMED`].

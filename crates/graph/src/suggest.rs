@@ -16,7 +16,7 @@ use crate::change::{Key, Service};
 use crate::graph::Graph;
 
 /// The most suggestions there are, the best first.
-pub const MOST_SUGGESTIONS: usize = 500;
+pub const MOST_SUGGESTIONS: usize = 200;
 
 /// The most services that are suggested for one thing.
 pub const MOST_FOR_ONE: usize = 3;
@@ -66,25 +66,31 @@ pub enum Reason {
 /// Pairs of an external thing and the number of a service that somebody dismissed.
 pub type Dismissed = BTreeSet<(Arc<str>, i64)>;
 
-/// What is known of external things and of services, as far as it may tell which is which.
-#[derive(Debug, Clone, Default)]
+/// What is known of external things and of services, as far as it may tell which is which. It is only
+/// copied, so that the graph is not held for long; [`find`] makes sense of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Clues {
-    things: BTreeMap<Arc<str>, Thing>,
-    services: BTreeMap<i64, Candidate>,
+    /// Key and name of each thing.
+    things: Vec<(Arc<str>, Arc<str>)>,
+    /// By number.
+    services: Vec<(i64, Candidate)>,
+    /// Who reports which thing, and which hosts that names.
+    reports: Vec<(i64, Arc<str>, Box<[Arc<str>]>)>,
 }
 
-#[derive(Debug, Clone)]
-struct Thing {
-    name: Arc<str>,
-    reporters: BTreeSet<i64>,
-    hosts: BTreeSet<Arc<str>>,
-}
-
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Candidate {
     id: Id,
     name: Arc<str>,
     host: Option<Arc<str>>,
+}
+
+/// A thing with all that is reported of it.
+#[derive(Debug)]
+struct Thing<'a> {
+    name: &'a Arc<str>,
+    reporters: BTreeSet<i64>,
+    hosts: BTreeSet<&'a Arc<str>>,
 }
 
 /// Scores with their reasons, by service.
@@ -94,12 +100,11 @@ type Scored = BTreeMap<i64, (u32, Vec<Reason>)>;
 /// the thing themselves.
 #[must_use]
 pub fn find(clues: &Clues, dismissed: &Dismissed) -> Vec<Suggestion> {
-    let names = Names::new(clues.services.iter().map(|(&number, one)| (number, &*one.name)));
+    let names = Names::new(clues.services.iter().map(|(number, one)| (*number, &*one.name)));
     let by_host = by_host(clues);
-    let mut all: Vec<Suggestion> = clues
-        .things
+    let mut all: Vec<Suggestion> = things(clues)
         .iter()
-        .flat_map(|(key, thing)| {
+        .flat_map(|(&key, thing)| {
             let mut scored = scored(key, thing, &names, &by_host);
             scored.retain(|service, _| {
                 let pair = (Arc::clone(key), *service);
@@ -120,30 +125,47 @@ impl Clues {
         let mut clues = Self::default();
         for (key, external) in graph.externals() {
             let name = Arc::clone(external.name().unwrap_or(key));
-            let thing = Thing { name, reporters: BTreeSet::new(), hosts: BTreeSet::new() };
-            clues.things.insert(Arc::clone(key), thing);
+            clues.things.push((Arc::clone(key), name));
         }
         for (&number, reporter) in graph.reporters() {
             let Service { id, name, host, .. } = &reporter.service;
             let candidate = Candidate { id: *id, name: Arc::clone(name), host: host.clone() };
-            clues.services.insert(number, candidate);
+            clues.services.push((number, candidate));
             for held in reporter.dependencies.values() {
-                let Some(Key::External(key)) = &held.target else { continue };
-                let Some(thing) = clues.things.get_mut(key) else { continue };
-                thing.reporters.insert(number);
-                thing.hosts.extend(held.dependency.hosts.iter().map(Arc::clone));
+                if let Some(Key::External(key)) = &held.target {
+                    clues.reports.push((number, Arc::clone(key), held.dependency.hosts.clone()));
+                }
             }
         }
         clues
     }
+
+    fn service(&self, number: i64) -> Option<&Candidate> {
+        let found = self.services.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        self.services.get(found).map(|(_, candidate)| candidate)
+    }
+}
+
+/// Each thing with all that is reported of it.
+fn things(clues: &Clues) -> BTreeMap<&Arc<str>, Thing<'_>> {
+    let bare = |name| Thing { name, reporters: BTreeSet::new(), hosts: BTreeSet::new() };
+    let mut things: BTreeMap<&Arc<str>, Thing<'_>> =
+        clues.things.iter().map(|(key, name)| (key, bare(name))).collect();
+    for (number, key, hosts) in &clues.reports {
+        if let Some(thing) = things.get_mut(key) {
+            thing.reporters.insert(*number);
+            thing.hosts.extend(hosts);
+        }
+    }
+    things
 }
 
 /// The services of each host that tells something.
-fn by_host(clues: &Clues) -> HashMap<Arc<str>, Vec<i64>> {
-    let mut all: HashMap<Arc<str>, Vec<i64>> = HashMap::new();
-    for (&number, candidate) in &clues.services {
-        let host = candidate.host.iter().filter(|host| hosts::tells_something(host));
-        host.for_each(|host| all.entry(Arc::clone(host)).or_default().push(number));
+fn by_host(clues: &Clues) -> HashMap<&str, Vec<i64>> {
+    let mut all: HashMap<&str, Vec<i64>> = HashMap::new();
+    for (number, candidate) in &clues.services {
+        let host = candidate.host.as_deref().filter(|host| hosts::tells_something(host));
+        host.into_iter().for_each(|host| all.entry(host).or_default().push(*number));
     }
     all.retain(|_, services| services.len() <= MOST_ON_HOST);
     all
@@ -151,17 +173,17 @@ fn by_host(clues: &Clues) -> HashMap<Arc<str>, Vec<i64>> {
 
 fn scored(
     key: &Arc<str>,
-    thing: &Thing,
+    thing: &Thing<'_>,
     names: &Names,
-    by_host: &HashMap<Arc<str>, Vec<i64>>,
+    by_host: &HashMap<&str, Vec<i64>>,
 ) -> Scored {
     let mut scored: Scored = names
         .like(key)
         .into_iter()
         .map(|(service, score, reason)| (service, (score, vec![reason])))
         .collect();
-    for host in &thing.hosts {
-        for &service in by_host.get(host).into_iter().flatten() {
+    for &host in &thing.hosts {
+        for &service in by_host.get(&**host).into_iter().flatten() {
             let (score, reasons) = scored.entry(service).or_default();
             if reasons.iter().any(|reason| matches!(reason, Reason::SameHost(_))) {
                 continue;
@@ -175,14 +197,14 @@ fn scored(
     scored
 }
 
-fn best(clues: &Clues, key: &Arc<str>, thing: &Thing, scored: Scored) -> Vec<Suggestion> {
+fn best(clues: &Clues, key: &Arc<str>, thing: &Thing<'_>, scored: Scored) -> Vec<Suggestion> {
     let mut all: Vec<Suggestion> = scored
         .into_iter()
         .filter_map(|(number, (score, reasons))| {
-            let candidate = clues.services.get(&number)?;
+            let candidate = clues.service(number)?;
             Some(Suggestion {
                 key: Arc::clone(key),
-                name: Arc::clone(&thing.name),
+                name: Arc::clone(thing.name),
                 service: number,
                 service_id: candidate.id,
                 service_name: Arc::clone(&candidate.name),

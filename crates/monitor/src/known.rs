@@ -126,7 +126,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) error_message: Option<&'a str>,
 }
 
-/// The same for the same within one process, which is as long as it is kept.
+/// The same for the same in every process of one build. Another build may have another one, so it is
+/// never stored: an answer's tag that no longer fits costs its asker one more answer.
 pub(crate) fn fingerprint(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);

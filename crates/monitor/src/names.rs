@@ -1,7 +1,7 @@
 //! How names are compared.
 
-/// A name as it is compared with others: trimmed, in lower case.
+/// A name as it is compared with others, in the tables as in the graph: trimmed, in lower case.
 #[must_use]
 pub fn compared(name: &str) -> String {
-    name.trim().to_lowercase()
+    mainstay_graph::change::compared(name).as_ref().to_owned()
 }

@@ -28,6 +28,9 @@ impl Graph {
         if let Some(before) = &before {
             self.unindex(number, before, Some(&held));
         }
+        if before.as_ref().is_none_or(|before| !held.tells_same(before)) {
+            self.count_clues();
+        }
         self.move_report(service, before.as_ref(), Some(&held));
         self.count_version();
     }
@@ -38,6 +41,7 @@ impl Graph {
         self.unindex((service, dependency), &held, None);
         self.move_report(service, Some(&held), None);
         self.count_version();
+        self.count_clues();
     }
 
     /// A service goes by this name from now on.
@@ -73,6 +77,7 @@ impl Graph {
                 self.hold((service, dependency), held.clone());
                 self.move_report(service, Some(&before), Some(&held));
                 self.count_version();
+                self.count_clues();
             }
         }
     }
@@ -132,6 +137,14 @@ impl Graph {
         {
             drop_from(&mut self.by_link, &linked, &number);
         }
+    }
+}
+
+impl Held {
+    /// Whether both say the same to whoever looks for links.
+    fn tells_same(&self, other: &Self) -> bool {
+        let (one, two) = (&self.dependency, &other.dependency);
+        (&one.name, &one.hosts, &self.target) == (&two.name, &two.hosts, &other.target)
     }
 }
 

@@ -1,9 +1,9 @@
 //! What is broken because of what, and whom it hurts, in examples.
 
 use mainstay_graph::Status::{Degraded, Down, Healthy, Unknown};
-use mainstay_graph::{Snapshot, causes, components, radius};
+use mainstay_graph::{Change, Dependency, Snapshot, causes, components, radius};
 
-use crate::house::{arrows, at, graph, names, place};
+use crate::house::{arrows, at, dependency, graph, names, place};
 
 fn roots(snapshot: &Snapshot) -> Vec<Vec<String>> {
     causes::find(snapshot).roots.iter().map(|root| names(snapshot, &root.members)).collect()
@@ -56,6 +56,23 @@ fn a_cause_that_is_contradicted_says_so() {
     assert!(found.roots[0].contradicted, "B says that it is fine");
     let snapshot = graph(&[("A", Healthy, &[("B", Healthy)]), ("B", Down, &[])]).snapshot();
     assert!(causes::find(&snapshot).roots[0].contradicted, "A says that B is fine");
+}
+
+#[test]
+fn a_thing_fails_since_the_first_who_finds_it_failing_however_badly() {
+    let mut graph = graph(&[("A", Degraded, &[]), ("B", Degraded, &[]), ("C", Healthy, &[])]);
+    for (service, status, since) in [(1, Degraded, 40), (2, Down, 70), (3, Healthy, 10)] {
+        let said = Dependency { since: at(since), ..dependency(service, "db", status) };
+        graph.apply(Change::Dependency { service, dependency: said });
+    }
+    let snapshot = graph.snapshot();
+    let root = &causes::find(&snapshot).roots[0];
+    assert_eq!(
+        (names(&snapshot, &root.members), root.since),
+        (vec!["db".to_owned()], Some(at(40)))
+    );
+    // It is down since the first who says just that.
+    assert_eq!(snapshot.node(place(&snapshot, "db")).unwrap().since, Some(at(70)));
 }
 
 #[test]

@@ -163,6 +163,38 @@ fn versions_count_what_changed_and_nothing_else() {
 }
 
 #[test]
+fn what_tells_nothing_of_links_does_not_count_as_a_clue() {
+    let mut graph = graph(&[("A", Healthy, &[("db", Healthy)])]);
+    let db = || dependency(1_001, "db", Healthy);
+    let before = graph.clues();
+    graph.apply(Change::Status { service: 1, status: Down, since: at(5) });
+    graph.apply(Change::Stale { service: 1, since: Some(at(6)) });
+    for one in [Dependency { status: Down, since: at(7), ..db() }, db()] {
+        graph.apply(Change::Dependency { service: 1, dependency: one });
+    }
+    assert_eq!(graph.clues(), before);
+
+    let a = || service(1, "A", Healthy);
+    for change in [
+        Change::Service(Service { name: "a".into(), ..a() }),
+        Change::Service(Service { host: Some("a.example.org".into()), ..a() }),
+        Change::Dependency { service: 1, dependency: Dependency { name: "DB".into(), ..db() } },
+        Change::Dependency {
+            service: 1,
+            dependency: Dependency { hosts: ["b.example.org".into()].into(), ..db() },
+        },
+        // Somebody comes whose name it is, and goes.
+        Change::Service(service(2, "Db", Healthy)),
+        Change::Removed { service: 2 },
+        Change::Forgotten { service: 1, dependency: 1_001 },
+    ] {
+        let before = graph.clues();
+        graph.apply(change.clone());
+        assert!(graph.clues() > before, "{change:?}");
+    }
+}
+
+#[test]
 fn a_thing_is_called_as_most_call_it() {
     let snapshot = graph(&[
         ("A", Healthy, &[("DB", Healthy)]),

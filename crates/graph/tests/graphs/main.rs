@@ -7,5 +7,6 @@ mod changes;
 mod drawings;
 mod house;
 mod property;
+mod reference;
 mod sizes;
 mod suggestions;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mainstay_graph::change::compared;
+use mainstay_graph::suggest::Clues;
 use mainstay_graph::{
-    Change, Dependency, Graph, Key, Places, Service, Snapshot, Status, causes, components, layout,
-    radius,
+    Change, Dependency, Graph, Key, Places, Service, Snapshot, Status, components, layout,
 };
 use proptest::prelude::*;
 
@@ -151,23 +151,6 @@ fn edges_of(snapshot: &Snapshot) -> BTreeMap<(i64, Key), (Status, usize)> {
         .collect()
 }
 
-/// Who reaches whom over nodes that are `within`, in at least one step.
-fn reaches(snapshot: &Snapshot, within: impl Fn(usize) -> bool) -> Vec<Vec<bool>> {
-    let len = snapshot.nodes().len();
-    let mut reach = vec![vec![false; len]; len];
-    for edge in snapshot.edges() {
-        reach[edge.from][edge.to] = within(edge.from) && within(edge.to);
-    }
-    for middle in 0..len {
-        for from in 0..len {
-            for to in 0..len {
-                reach[from][to] |= reach[from][middle] && reach[middle][to];
-            }
-        }
-    }
-    reach
-}
-
 fn graphs() -> impl Strategy<Value = (Vec<Status>, Vec<(usize, usize)>)> {
     (1..12_usize).prop_flat_map(|len| {
         let arrows = prop::collection::vec((0..len, 0..len), 0..24);
@@ -183,7 +166,7 @@ proptest! {
         let (mut graph, mut model) = (Graph::default(), Model::new());
         for change in changes {
             let (version, topology) = (graph.version(), graph.topology());
-            let before = graph.snapshot();
+            let (before, told) = (graph.snapshot(), (graph.clues(), Clues::of(&graph)));
             graph.apply(change.clone());
             tell(&mut model, change);
             let after = graph.snapshot();
@@ -198,78 +181,15 @@ proptest! {
             if graph.topology() == topology {
                 prop_assert_eq!(keys(&before), keys(&after));
             }
+            if graph.clues() == told.0 {
+                prop_assert_eq!(Clues::of(&graph), told.1);
+            }
         }
         let (now, anew) = (graph.snapshot(), rebuilt(&model).snapshot());
         prop_assert_eq!(now.nodes(), anew.nodes());
         prop_assert_eq!(now.edges(), anew.edges());
         prop_assert_eq!(edges_of(&now), edges_by_rule(&model));
         prop_assert_eq!((graph.nodes(), graph.edges()), (now.nodes().len(), now.edges().len()));
-    }
-
-    #[test]
-    fn root_causes_are_those_of_the_definition((statuses, leans) in graphs()) {
-        let snapshot = arrows(&statuses, &leans).snapshot();
-        let len = snapshot.nodes().len();
-        let sick = |place: usize| snapshot.node(place).unwrap().status.is_unhealthy();
-        let (failing, whole) = (reaches(&snapshot, sick), reaches(&snapshot, |_| true));
-        let is_root = |one: usize| sick(one) && (0..len).all(|to| !failing[one][to] || failing[to][one]);
-        let circle = |one: usize| -> Vec<usize> {
-            (0..len).filter(|&to| to == one || failing[one][to] && failing[to][one]).collect()
-        };
-        let expected: BTreeSet<Vec<usize>> = (0..len).filter(|&one| is_root(one)).map(circle).collect();
-        let found = causes::find(&snapshot);
-        let roots: BTreeSet<Vec<usize>> = found.roots.iter().map(|root| root.members.clone()).collect();
-        prop_assert_eq!(&roots, &expected);
-        prop_assert_eq!(roots.len(), found.roots.len());
-        for root in &found.roots {
-            let leaning = |one: &usize| !root.members.contains(one) && whole[*one][root.members[0]];
-            prop_assert_eq!(root.hurts, (0..len).filter(leaning).count());
-        }
-        let everybody: Vec<usize> = (0..len).collect();
-        for &one in &everybody {
-            let because: Vec<usize> = (0..found.roots.len())
-                .filter(|&root| {
-                    let member = found.roots[root].members[0];
-                    sick(one) && (found.roots[root].members.contains(&one) || failing[one][member])
-                })
-                .collect();
-            match found.blame(one) {
-                None => prop_assert!(!sick(one)),
-                Some(blame) => {
-                    prop_assert_eq!(blame.count, because.len());
-                    prop_assert_eq!(&blame.roots[..], &because[..because.len().min(causes::MOST_NAMED)]);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_radius_is_everybody_who_reaches_it((statuses, leans) in graphs()) {
-        let snapshot = arrows(&statuses, &leans).snapshot();
-        let len = snapshot.nodes().len();
-        let reach = reaches(&snapshot, |_| true);
-        let everybody: Vec<usize> = (0..len).collect();
-        for &place in &everybody {
-            let hurt = radius::of(&snapshot, place);
-            let found: BTreeSet<usize> = hurt.iter().map(|one| one.place).collect();
-            let expected: BTreeSet<usize> =
-                (0..len).filter(|&one| one != place && reach[one][place]).collect();
-            prop_assert_eq!(&found, &expected);
-            prop_assert_eq!(found.len(), hurt.len());
-            for one in &hurt {
-                let path = radius::path(&hurt, one.place);
-                prop_assert_eq!(path.len(), one.distance + 1);
-                prop_assert!(path.windows(2).all(|step| snapshot.leans_on(step[0]).contains(&step[1])));
-                prop_assert_eq!((path[0], path[one.distance]), (one.place, place));
-                // No shorter way: whoever is next is not nearer than one step.
-                let nearest = snapshot.leans_on(one.place).iter()
-                    .filter_map(|next| if *next == place { Some(0) } else {
-                        hurt.iter().find(|other| other.place == *next).map(|other| other.distance)
-                    })
-                    .min();
-                prop_assert_eq!(nearest, Some(one.distance - 1));
-            }
-        }
     }
 
     #[test]

@@ -13,15 +13,14 @@ use mainstay_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use super::dirty::{Dirty, KINDS};
-use super::handle::{Graphs, Shared};
+use super::handle::Graphs;
 use super::record::drawing as row;
 use super::record::load::{self, Loaded, SERVICES_AT_ONCE};
+use super::shared::Shared;
 use super::{drawing, measure};
 
-/// How long it waits after a bell for more of them.
-const WINDOW: Duration = Duration::from_millis(50);
-/// How many times it tidies before it looks at everything.
-const RELOAD_EVERY: u32 = 10;
+/// How often it tells how old the graph is.
+const TELL_AGE_EVERY: Duration = Duration::from_secs(5);
 /// How long it waits after a database that failed, at first and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -31,10 +30,9 @@ const APPLIED_AT_ONCE: usize = 200;
 pub(super) struct Keeper {
     shared: Arc<Shared>,
     stop: CancellationToken,
-    /// When the graph was last known to be up to date.
-    true_at: Moment,
+    /// When everything was last read.
+    reloaded_at: Moment,
     wait: Duration,
-    tidied: u32,
 }
 
 /// Why following has ended.
@@ -42,6 +40,8 @@ pub(super) struct Keeper {
 enum Ended {
     #[error("stopped")]
     Stopped,
+    #[error("more happened than is at hand one by one")]
+    Behind,
     #[error(transparent)]
     Events(#[from] EventsError),
     #[error(transparent)]
@@ -50,16 +50,25 @@ enum Ended {
 
 impl Keeper {
     pub(super) fn new(shared: Arc<Shared>, stop: CancellationToken) -> Self {
-        let true_at = shared.clock.moment();
-        Self { shared, stop, true_at, wait: FIRST_WAIT, tidied: 0 }
+        let reloaded_at = shared.clock.moment();
+        Self { shared, stop, reloaded_at, wait: FIRST_WAIT }
     }
 
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(self) {
+        let shared = Arc::clone(&self.shared);
+        tokio::select! {
+            () = self.keep() => {}
+            () = tell_age(&shared) => {}
+        }
+    }
+
+    async fn keep(mut self) {
         while !self.stop.is_cancelled() {
             let Err(ended) = self.follow().await;
             match ended {
                 Ended::Stopped | Ended::Events(EventsError::Closed) => break,
-                Ended::Events(EventsError::EpochChanged | EventsError::BelowFloor) => {
+                Ended::Behind
+                | Ended::Events(EventsError::EpochChanged | EventsError::BelowFloor) => {
                     tracing::info!(reason = %ended, "the graph is read anew");
                 }
                 Ended::Events(_) | Ended::Store(_) => self.note_trouble(&ended).await,
@@ -88,8 +97,11 @@ impl Keeper {
                     self.gather(&mut feed, &mut dirty).await;
                 }
             }
+            if feed.is_behind() {
+                // One by one it would take longer than to read everything.
+                return Err(Ended::Behind);
+            }
             self.refresh(dirty).await?;
-            self.note_true();
         }
     }
 
@@ -97,7 +109,7 @@ impl Keeper {
     async fn gather(&self, feed: &mut Feed, dirty: &mut Dirty) {
         tokio::select! {
             () = self.stop.cancelled() => {}
-            () = tokio::time::sleep(WINDOW) => {}
+            () = tokio::time::sleep(self.shared.options.window) => {}
         }
         while !dirty.all
             && let Some(rung) = feed.try_next()
@@ -132,6 +144,7 @@ impl Keeper {
             let took = self.shared.clock.moment().since(began);
             measure::updated(measure::EVENT, count, took, &graph);
         }
+        self.shared.note_true();
         Ok(())
     }
 
@@ -163,20 +176,24 @@ impl Keeper {
         }
         let took = self.shared.clock.moment().since(began);
         measure::updated(measure::RELOAD, count, took, &self.shared.graph());
-        self.note_true();
+        self.reloaded_at = began;
+        self.shared.note_true();
         Ok(())
     }
 
     /// What time changes, and what others have drawn.
     async fn tidy(&mut self) -> Result<(), StoreError> {
-        self.tidied = self.tidied.saturating_add(1);
-        if self.tidied >= RELOAD_EVERY {
-            self.tidied = 0;
+        let since_reload = self.shared.clock.moment().since(self.reloaded_at);
+        if since_reload >= self.shared.options.reload_every {
             self.reload().await?;
         }
         self.forget_missing();
         self.look_at_drawing().await?;
-        self.save_drawing().await
+        if let Err(error) = self.save_drawing().await {
+            // A graph that is drawn elsewhere after a restart is true all the same.
+            tracing::warn!(%error, "where nodes are drawn can't be kept; trying again");
+        }
+        Ok(())
     }
 
     fn apply(&self, graph: &mut Graph, loaded: Loaded) {
@@ -250,20 +267,22 @@ impl Keeper {
         }
     }
 
-    fn note_true(&mut self) {
-        self.true_at = self.shared.clock.moment();
-        measure::age(Duration::ZERO);
-    }
-
     async fn note_trouble(&mut self, error: &Ended) {
         measure::trouble();
-        measure::age(self.shared.clock.moment().since(self.true_at));
         tracing::warn!(%error, "the graph can't be brought up to date; trying again");
         tokio::select! {
             () = self.stop.cancelled() => {}
             () = tokio::time::sleep(self.wait) => {}
         }
         self.wait = self.wait.saturating_mul(2).min(LONGEST_WAIT);
+    }
+}
+
+/// Tells how old the graph is, also while it can't be read.
+async fn tell_age(shared: &Shared) {
+    loop {
+        measure::age(shared.age());
+        tokio::time::sleep(TELL_AGE_EVERY).await;
     }
 }
 

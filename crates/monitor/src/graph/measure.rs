@@ -36,7 +36,7 @@ pub fn describe_metrics() {
     metrics::describe_gauge!(
         "mainstay_graph_age_seconds",
         seconds,
-        "How long ago the graph was last known to be up to date."
+        "How long ago the graph was last brought up to date, by an event or by reading everything."
     );
 }
 

@@ -12,6 +12,7 @@ mod keeper;
 mod measure;
 pub mod picture;
 mod record;
+mod shared;
 pub mod show;
 pub mod suggestions;
 pub mod then;

@@ -1,6 +1,6 @@
 //! Makes what people get of a [`Picture`].
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 use mainstay_graph::{Edge, Key, Node, Place, Root, around, components, radius};
 
@@ -14,6 +14,8 @@ use super::view::{
 pub const MOST_NODES: usize = 20_000;
 /// The most edges that are shown.
 pub const MOST_EDGES: usize = 200_000;
+/// The most root causes that are listed.
+pub const MOST_CAUSES: usize = 20_000;
 /// The most nodes of a root cause or a cycle that are named.
 pub const MOST_MEMBERS: usize = 20;
 /// The most cycles that are listed.
@@ -24,15 +26,45 @@ pub const MOST_HURT: usize = 10_000;
 /// What stands before the key of a thing that is no service.
 const EXTERNAL: &str = "external:";
 
+/// The most that is shown of a graph.
+#[derive(Debug, Clone, Copy)]
+pub struct Most {
+    /// Nodes.
+    pub nodes: usize,
+    /// Edges.
+    pub edges: usize,
+}
+
+impl Default for Most {
+    fn default() -> Self {
+        Self { nodes: MOST_NODES, edges: MOST_EDGES }
+    }
+}
+
 /// The whole graph.
 #[must_use]
 pub fn whole(picture: &Picture) -> GraphView {
-    let count = picture.snapshot.nodes().len();
-    let places: Vec<usize> = (0..count.min(MOST_NODES)).collect();
+    whole_within(picture, Most::default())
+}
+
+/// The whole graph, without what is left out when there is more: what fails stays, then services.
+#[must_use]
+pub fn whole_within(picture: &Picture, most: Most) -> GraphView {
+    let nodes = picture.snapshot.nodes();
+    let mut places: Vec<usize> = (0..nodes.len()).collect();
+    let weight = |&place: &usize| {
+        let node = picture.snapshot.node(place);
+        node.map(|node| (node.status.is_unhealthy(), matches!(node.key, Key::Service(_))))
+    };
+    keep(&mut places, most.nodes, weight, |&place| place);
     let cycles = components::cycles(&picture.components);
     let listed = cycles.iter().take(MOST_CYCLES).map(|members| cycle(picture, members)).collect();
-    let is_cut = count > MOST_NODES || cycles.len() > MOST_CYCLES;
-    view(picture, &places, Edges::Short, listed, is_cut)
+    let roots: Vec<usize> = (0..picture.causes.roots.len().min(MOST_CAUSES)).collect();
+    let is_cut = places.len() < nodes.len()
+        || roots.len() < picture.causes.roots.len()
+        || cycles.len() > MOST_CYCLES;
+    let shown = Shown { places, roots, edges: Edges::Short, most_edges: most.edges, is_cut };
+    view(picture, &shown, listed)
 }
 
 /// What stands near a node.
@@ -41,7 +73,18 @@ pub fn around(picture: &Picture, place: usize, depth: usize) -> GraphView {
     let found = around::find(&picture.snapshot, place, depth, around::MOST_NODES);
     let own = picture.components.of(place).map(|own| picture.components.members(own));
     let cycles = own.filter(|members| members.len() > 1).map(|members| cycle(picture, members));
-    view(picture, &found.places, Edges::Full, cycles.into_iter().collect(), found.is_cut)
+    let named = found.places.iter().filter_map(|&place| picture.causes.blame(place));
+    let mut roots: Vec<usize> = named.flat_map(|blame| blame.roots.iter().copied()).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    let shown = Shown {
+        places: found.places,
+        roots,
+        edges: Edges::Full,
+        most_edges: MOST_EDGES,
+        is_cut: found.is_cut,
+    };
+    view(picture, &shown, cycles.into_iter().collect())
 }
 
 /// Whom a node hurts when it fails.
@@ -89,40 +132,72 @@ enum Edges {
     Full,
 }
 
-fn view(
-    picture: &Picture,
-    places: &[usize],
+/// What is shown of a picture.
+struct Shown {
+    /// The nodes, in their order.
+    places: Vec<usize>,
+    /// The root causes, in their order.
+    roots: Vec<usize>,
     edges: Edges,
-    cycles: Vec<GraphCycle>,
+    most_edges: usize,
+    /// Whether something was left out already.
     is_cut: bool,
-) -> GraphView {
-    let snapshot = &picture.snapshot;
-    let shown: BTreeMap<usize, usize> =
-        places.iter().enumerate().map(|(at, &place)| (place, at)).collect();
-    let named = places.iter().filter_map(|&place| picture.causes.blame(place));
-    let mut roots: Vec<usize> = named.flat_map(|blame| blame.roots.iter().copied()).collect();
-    roots.sort_unstable();
-    roots.dedup();
-    let mut all = places
-        .iter()
-        .flat_map(|&place| snapshot.edges_of(place))
-        .filter_map(|edge| Some((edge, *shown.get(&edge.from)?, *shown.get(&edge.to)?)));
-    let listed = all.by_ref().take(MOST_EDGES);
-    let listed: Vec<GraphEdge> =
-        listed.map(|(edge, from, to)| self::edge(picture, edge, from, to, edges)).collect();
-    let truncated = is_cut || all.next().is_some();
+}
+
+fn view(picture: &Picture, shown: &Shown, cycles: Vec<GraphCycle>) -> GraphView {
+    let (edges, are_cut) = edges(picture, shown);
+    let roots = shown.roots.iter().filter_map(|&root| picture.causes.roots.get(root));
+    let nodes = shown.places.iter().filter_map(|&place| node(picture, place, &shown.roots));
     GraphView {
         at: None,
         records_since: None,
-        nodes: places.iter().filter_map(|&place| node(picture, place, &roots)).collect(),
-        edges: listed,
-        root_causes: roots
-            .iter()
-            .filter_map(|&root| picture.causes.roots.get(root))
-            .map(|root| cause(picture, root))
-            .collect(),
+        nodes: nodes.collect(),
+        edges,
+        root_causes: roots.map(|root| cause(picture, root)).collect(),
         cycles,
-        truncated,
+        truncated: shown.is_cut || are_cut,
+    }
+}
+
+/// The edges between the nodes that are shown, and whether some were left out: what fails stays.
+fn edges(picture: &Picture, shown: &Shown) -> (Vec<GraphEdge>, bool) {
+    let snapshot = &picture.snapshot;
+    let mut listed_at: Vec<Option<usize>> = vec![None; snapshot.nodes().len()];
+    for (at, &place) in shown.places.iter().enumerate() {
+        if let Some(listed_at) = listed_at.get_mut(place) {
+            *listed_at = Some(at);
+        }
+    }
+    let at = |place: usize| listed_at.get(place).copied().flatten();
+    let outgoing = shown.places.iter().flat_map(|&place| snapshot.edges_of(place));
+    let mut all: Vec<(usize, usize, &Edge)> =
+        outgoing.filter_map(|edge| Some((at(edge.from)?, at(edge.to)?, edge))).collect();
+    let count = all.len();
+    keep(
+        &mut all,
+        shown.most_edges,
+        |(_, _, edge)| edge.status.is_unhealthy(),
+        |one| (one.0, one.1),
+    );
+    let are_cut = all.len() < count;
+    let listed = all.into_iter();
+    (
+        listed.map(|(from, to, edge)| self::edge(picture, edge, from, to, shown.edges)).collect(),
+        are_cut,
+    )
+}
+
+/// Keeps the weightiest of what stands in an order, and the order.
+fn keep<T, W: Ord, O: Ord>(
+    all: &mut Vec<T>,
+    most: usize,
+    weight: impl Fn(&T) -> W,
+    order: impl Fn(&T) -> O,
+) {
+    if all.len() > most {
+        all.sort_by_key(|one| Reverse(weight(one)));
+        all.truncate(most);
+        all.sort_by_key(order);
     }
 }
 

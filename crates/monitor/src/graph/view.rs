@@ -26,7 +26,7 @@ pub struct GraphView {
     pub root_causes: Vec<GraphRootCause>,
     /// Nodes that lean on each other in a circle.
     pub cycles: Vec<GraphCycle>,
-    /// Whether there is more than is shown.
+    /// Whether there is more than is shown: what fails is left out last.
     pub truncated: bool,
 }
 
@@ -43,7 +43,7 @@ pub struct GraphNode {
     pub name: String,
     /// How it is: of a thing, the worst that is known of it.
     pub status: DependencyStatus,
-    /// Since when.
+    /// Since when it is so.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     pub since: Option<Timestamp>,
     /// The slot in its layer.
@@ -100,7 +100,8 @@ pub struct GraphRootCause {
     pub nodes: Vec<GraphNodeName>,
     /// How many nodes it has.
     pub node_count: usize,
-    /// Since when the first of them is unhealthy.
+    /// Since when the first of them fails: a thing since the first of those who find it failing now did
+    /// so; a service since when it is as it is, so one that was degraded and went down counts from then.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     pub since: Option<Timestamp>,
     /// How many other services lean on it, however far.

@@ -1,11 +1,13 @@
 //! Suggestions that are confirmed and dismissed.
 
+use std::sync::Arc;
+
 use mainstay_monitor::aliases::AliasesError;
 use mainstay_monitor::graph::{Graphs, GraphsError};
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, eventually, up};
+use crate::house::{House, down, eventually, up};
 
 async fn pairs(graphs: &Graphs) -> Vec<(String, String)> {
     let found = graphs.suggestions().await.unwrap();
@@ -59,5 +61,28 @@ each_database! {
         assert!(pairs(&house.graphs).await.is_empty() && pairs(&other).await.is_empty());
         let nobody = "019a8b3c-0000-7000-8000-000000000000".parse().unwrap();
         assert!(matches!(dismiss(nobody).await, Err(GraphsError::NoService)));
+    }
+
+    async fn what_only_turned_is_not_looked_through_again(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (shop, _payments) = (house.service("Shop").await, house.service("Payments").await);
+        house.answers(&shop, &json!([up("payments-api")])).await;
+        eventually("it is suggested", async || pairs(&house.graphs).await.len() == 1).await;
+        let before = house.graphs.suggestions().await.unwrap();
+        house.answers(&shop, &json!([down("payments-api")])).await;
+        house.until(&["(payments-api) down", "Payments unknown", "Shop degraded", "Shop → (payments-api) down"]).await;
+        assert!(Arc::ptr_eq(&before, &house.graphs.suggestions().await.unwrap()));
+        house.service("Another").await;
+        eventually("it is found anew", async || {
+            !Arc::ptr_eq(&before, &house.graphs.suggestions().await.unwrap())
+        }).await;
+    }
+
+    async fn a_host_at_the_beginning_of_long_details_is_a_reason(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (shop, _ledger) = (house.service("Shop").await, house.service("Ledger").await);
+        let details = |text: String| json!([{"name": "money", "healthy": true, "checkDetails": {"to": text}}]);
+        house.answers(&shop, &details(format!("https://ledger.example.org/ {}", "ä".repeat(5_000)))).await;
+        eventually("it is suggested", async || pairs(&house.graphs).await == [pair("money", "Ledger")]).await;
     }
 }

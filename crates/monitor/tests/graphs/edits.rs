@@ -2,6 +2,7 @@
 
 use mainstay_monitor::Patch;
 use mainstay_monitor::aliases::{AliasName, AliasesError, CanonicalName};
+use mainstay_monitor::graph::show;
 use mainstay_monitor::services::ServicesError;
 use mainstay_testkit::each_database;
 use serde_json::json;
@@ -59,5 +60,26 @@ each_database! {
             linked.unwrap();
             house.until(lines).await;
         }
+    }
+
+    async fn links_that_close_a_circle_are_one_cycle_and_one_root_cause(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (shop, mill) = (house.service("Shop").await, house.service("Mill").await);
+        house.answers(&shop, &json!([down("flour")])).await;
+        house.answers(&mill, &json!([down("orders")])).await;
+        house.until(&["(flour) down", "(orders) down", "Mill degraded", "Mill → (orders) down", "Shop degraded", "Shop → (flour) down"]).await;
+        let (aliases, events) = (&house.aliases, &house.events);
+        for (name, to) in [("flour", &mill), ("orders", &shop)] {
+            let dependency = house.dependency(name).await;
+            let linked: Result<_, AliasesError> =
+                events.write(async |tx, out| aliases.link(tx, out, dependency, Some(to.id)).await).await;
+            linked.unwrap();
+        }
+        house.until(&["Mill degraded", "Mill → Shop down", "Shop degraded", "Shop → Mill down"]).await;
+        let shown = show::whole(&*house.graphs.picture().await.unwrap());
+        let counts: Vec<usize> = shown.cycles.iter().map(|cycle| cycle.node_count).collect();
+        assert_eq!(counts, [2]);
+        let causes: Vec<_> = shown.root_causes.iter().map(|cause| (cause.node_count, cause.hurts)).collect();
+        assert_eq!(causes, [(2, 0)]);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng};
 use mainstay_breaker::{Saved, State};
-use mainstay_events::{Events, EventsOptions};
+use mainstay_events::{Event, Events, EventsOptions, Stream};
 use mainstay_graph::Key;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::graph::Picture;
@@ -15,7 +15,7 @@ use mainstay_monitor::{
     Definition, Draft, Endpoint, FailureKind, Format, Graphs, GraphsOptions, PollFailure,
     PollResult, Recorded, Recorder, Report, Seal, ServiceNumber, Services, Sink, Watch,
 };
-use mainstay_store::{Db, Row, Sql, migrate};
+use mainstay_store::{Db, Row, Sql, StoreError, migrate};
 use mainstay_testkit::{FakeClock, TestDatabase};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -36,6 +36,7 @@ pub(crate) struct House {
     pub(crate) stop: CancellationToken,
     recorder: Recorder,
     polls: AtomicI64,
+    options: GraphsOptions,
 }
 
 struct Plain;
@@ -52,6 +53,11 @@ impl Seal for Plain {
 
 impl House {
     pub(crate) async fn new(database: &TestDatabase) -> Self {
+        Self::with(database, options()).await
+    }
+
+    /// The same, with a graph that is kept in another way.
+    pub(crate) async fn with(database: &TestDatabase, options: GraphsOptions) -> Self {
         let clock = Arc::new(FakeClock::new());
         let shared = Arc::clone(&clock) as Arc<dyn Clock>;
         let db = database.open_with(Arc::clone(&shared), |_| {}).await;
@@ -63,10 +69,10 @@ impl House {
             Recorder::start(events.clone(), Arc::clone(&shared), ids.clone(), &tasks, stop.clone());
         let services = Services::new(events.clone(), ids.clone(), Arc::new(Plain), Arc::new(|| {}));
         let aliases = Aliases::new(events.clone(), ids);
-        let graphs = graphs(&events, &shared, &tasks, &stop);
+        let graphs = Graphs::start(events.clone(), shared, options, &tasks, stop.clone());
         let polls = AtomicI64::new(0);
         set_clock(&db, &clock);
-        Self { clock, db, events, services, aliases, graphs, tasks, stop, recorder, polls }
+        Self { clock, db, events, services, aliases, graphs, tasks, stop, recorder, polls, options }
     }
 
     /// Moves every clock.
@@ -79,7 +85,7 @@ impl House {
     pub(crate) async fn another(&self) -> Graphs {
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let events = streams(&self.db, &clock, &self.stop).await;
-        graphs(&events, &clock, &self.tasks, &self.stop)
+        Graphs::start(events, clock, self.options, &self.tasks, self.stop.clone())
     }
 
     /// A service of this name.
@@ -126,6 +132,21 @@ impl House {
     /// Waits until the graph is as told.
     pub(crate) async fn until(&self, lines: &[&str]) {
         until(&self.graphs, lines).await;
+    }
+
+    /// Announces these, each with its fields, and changes nothing.
+    pub(crate) async fn announce(&self, told: impl Iterator<Item = (&str, Value)>) {
+        let announced: Result<(), StoreError> = self
+            .events
+            .write(async |_, out| {
+                for (kind, fields) in told {
+                    let event = Event::new(kind, fields.as_object().unwrap()).unwrap();
+                    out.add(Stream::Org, event).unwrap();
+                }
+                Ok(())
+            })
+            .await;
+        announced.unwrap();
     }
 
     pub(crate) async fn dependency(&self, name: &str) -> Id {
@@ -215,15 +236,13 @@ async fn streams(db: &Db, clock: &Arc<dyn Clock>, stop: &CancellationToken) -> E
     Events::start(db.clone(), options, Arc::clone(clock), rng, stop.clone()).await.unwrap().0
 }
 
-fn graphs(
-    events: &Events,
-    clock: &Arc<dyn Clock>,
-    tasks: &TaskTracker,
-    stop: &CancellationToken,
-) -> Graphs {
-    let options =
-        GraphsOptions { tidy_every: Duration::from_millis(50), ..GraphsOptions::default() };
-    Graphs::start(events.clone(), Arc::clone(clock), options, tasks, stop.clone())
+/// It tidies often, and never looks at everything again: what no event tells of stays unseen.
+pub(crate) fn options() -> GraphsOptions {
+    GraphsOptions {
+        tidy_every: Duration::from_millis(50),
+        reload_every: Duration::from_hours(24 * 1_000),
+        ..GraphsOptions::default()
+    }
 }
 
 fn watch(number: i64, id: Id, name: &str) -> Watch {

@@ -1,9 +1,11 @@
 //! The graph of an instance, kept true on both databases.
 #![cfg(test)]
 
+mod bells;
 mod decisions;
 mod drawings;
 mod edits;
 mod house;
 mod recorded;
+mod shown;
 mod trouble;

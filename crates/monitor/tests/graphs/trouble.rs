@@ -22,6 +22,24 @@ each_database! {
         house.until(&["(db) down", "Shop degraded", "Shop → (db) down"]).await;
     }
 
+    async fn a_drawing_that_can_not_be_kept_does_not_make_the_graph_read_everything(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.until(&[]).await;
+        // Reading works, writing does not.
+        house.execute("ALTER TABLE graph_drawing ADD COLUMN more INTEGER CHECK (more IS NOT NULL)").await;
+        let (shop, quiet) = (house.service("Shop").await, house.service("Quiet").await);
+        house.until(&["Quiet unknown", "Shop unknown"]).await;
+        // It is seen only by who reads everything.
+        house.execute(&format!("UPDATE services SET name = 'Seen' WHERE id = '{}'", quiet.id)).await;
+        for _ in 0..10 {
+            house.answers(&shop, &json!([down("db")])).await;
+            house.until(&["(db) down", "Quiet unknown", "Shop degraded", "Shop → (db) down"]).await;
+            house.answers(&shop, &json!([up("db")])).await;
+            house.until(&["(db) healthy", "Quiet unknown", "Shop healthy", "Shop → (db) healthy"]).await;
+        }
+        assert!(house.rows("SELECT version FROM graph_drawing").await.is_empty(), "nothing was kept");
+    }
+
     async fn the_task_ends_with_its_owner(database: &TestDatabase) {
         let house = House::new(database).await;
         house.service("Shop").await;

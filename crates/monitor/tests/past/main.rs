@@ -6,4 +6,5 @@ mod house;
 mod naive;
 mod random;
 mod spans;
+mod then;
 mod working;

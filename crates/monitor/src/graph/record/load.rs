@@ -10,7 +10,9 @@ use mainstay_store::{Db, Row, Sql, StoreError, values};
 use url::Url;
 
 /// How many rows are read at once.
-const PAGE: i64 = 5_000;
+const PAGE: i64 = 1_000;
+/// How many rows are looked through before others have their turn: each may hold some kilobytes.
+const ROWS_AT_ONCE: usize = 100;
 /// How many services are read again at once.
 pub(in crate::graph) const SERVICES_AT_ONCE: usize = 500;
 
@@ -27,8 +29,9 @@ macro_rules! services {
 macro_rules! dependencies {
     ($which:literal, $order:literal) => {
         concat!(
+            // Hosts are looked for at the beginning of the details, which can be long.
             "SELECT d.number, d.id, d.service_no, d.name, d.canonical_name, d.description,
-               d.check_details, d.status, d.status_since, d.missing_since, d.linked_service_no
+               substr(d.check_details, 1, 4096) AS check_details, d.status, d.status_since, d.missing_since, d.linked_service_no
              FROM dependencies AS d WHERE d.removed_at IS NULL AND ",
             $which,
             " ORDER BY ",
@@ -97,7 +100,7 @@ pub(in crate::graph) async fn all(db: &Db) -> Result<Vec<Loaded>, StoreError> {
         let rows = db.fetch_all(&DEPENDENCIES, values![after, PAGE]).await?;
         let Some(last) = rows.last() else { break };
         after = last.get("number")?;
-        add(&mut found, &rows)?;
+        add(&mut found, &rows).await?;
     }
     Ok(found.into_values().collect())
 }
@@ -120,7 +123,7 @@ pub(in crate::graph) async fn these(db: &Db, ids: &[Id]) -> Result<Vec<Loaded>, 
         let rows = db.fetch_all(&DEPENDENCIES_OF, values![after, PAGE, &numbers]).await?;
         let Some(last) = rows.last() else { break };
         after = last.get("number")?;
-        add(&mut found, &rows)?;
+        add(&mut found, &rows).await?;
     }
     Ok(found.into_values().collect())
 }
@@ -139,11 +142,14 @@ fn ids(rows: &[Row]) -> Result<Vec<Id>, StoreError> {
     rows.iter().map(|row| row.get("id")).collect()
 }
 
-fn add(found: &mut BTreeMap<i64, Loaded>, rows: &[Row]) -> Result<(), StoreError> {
-    for row in rows {
-        if let Some(Loaded::Here(_, dependencies)) = found.get_mut(&row.get("service_no")?) {
-            dependencies.push(dependency(row)?);
+async fn add(found: &mut BTreeMap<i64, Loaded>, rows: &[Row]) -> Result<(), StoreError> {
+    for some in rows.chunks(ROWS_AT_ONCE) {
+        for row in some {
+            if let Some(Loaded::Here(_, dependencies)) = found.get_mut(&row.get("service_no")?) {
+                dependencies.push(dependency(row)?);
+            }
         }
+        tokio::task::yield_now().await;
     }
     Ok(())
 }
