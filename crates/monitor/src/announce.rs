@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::judge::{Ruling, Touched};
 use crate::roster::Circuit;
 use crate::sink::PollResult;
+use crate::status::ServiceStatus;
 use crate::watch::Watch;
 
 /// The events of a result, in the order in which people should learn of them.
@@ -26,18 +27,29 @@ pub(crate) fn events_of(result: &PollResult, ruling: &Ruling) -> Result<Vec<Even
     for touched in &ruling.touched {
         events.extend(of_dependency(watch, ruling, touched)?);
     }
+    if let Some(lapse) = ruling.lapse {
+        events.push(status_event(watch, lapse.before, ServiceStatus::Unknown)?);
+    }
     if ruling.status.has_turned() {
-        let status = [
-            ("previous", json!(ruling.status.before.name())),
-            ("current", json!(ruling.status.after.name())),
-            ("status", json!(ruling.status.after.name())),
-        ];
-        events.push(event("service:status", watch, status)?);
+        events.push(status_event(watch, ruling.status.before, ruling.status.after)?);
     }
     if ruling.has_other_dependencies() {
         events.push(event("service:updated", watch, [])?);
     }
     Ok(events)
+}
+
+fn status_event(
+    watch: &Watch,
+    previous: ServiceStatus,
+    current: ServiceStatus,
+) -> Result<Event, EventError> {
+    let status = [
+        ("previous", json!(previous.name())),
+        ("current", json!(current.name())),
+        ("status", json!(current.name())),
+    ];
+    event("service:status", watch, status)
 }
 
 /// The event of a breaker that changed its state.

@@ -20,6 +20,10 @@ const MOST_FORGOTTEN: usize = 2 * MAX_ITEMS;
 pub(crate) struct Ruling {
     pub(crate) at: Timestamp,
     pub(crate) poll_seq: i64,
+    /// When the next poll is planned.
+    pub(crate) next_poll_at: Timestamp,
+    /// That nobody had polled the service for a while, if nobody has noted it.
+    pub(crate) lapse: Option<Lapse>,
     /// The service's status before and after, with since when it has it.
     pub(crate) status: Turn<ServiceStatus>,
     pub(crate) status_since: Timestamp,
@@ -46,6 +50,16 @@ pub(crate) struct Ruling {
     pub(crate) next_slot: u32,
     /// How many dependencies the answer named.
     pub(crate) reported: usize,
+}
+
+/// A time in which nobody polled a service as planned: nothing is known of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lapse {
+    pub(crate) since: Timestamp,
+    /// What the service was until then.
+    pub(crate) before: ServiceStatus,
+    /// Whether its dependencies were not known already.
+    pub(crate) was_stale: bool,
 }
 
 /// Something before and after.
@@ -95,6 +109,17 @@ pub(crate) struct Counts {
 
 /// What `result` changes of what is `known`.
 pub(crate) fn judge(known: &Known, result: &PollResult, new_id: &dyn Fn() -> Id) -> Ruling {
+    let Some(lapse) = Lapse::of(known, result) else { return compared(known, result, new_id) };
+    let known = &Known {
+        status: ServiceStatus::Unknown,
+        status_since: lapse.since,
+        stale_since: known.stale_since.or(Some(lapse.since)),
+        ..known.clone()
+    };
+    Ruling { lapse: Some(lapse), ..compared(known, result, new_id) }
+}
+
+fn compared(known: &Known, result: &PollResult, new_id: &dyn Fn() -> Id) -> Ruling {
     match &result.outcome {
         Ok(report) => judge_answer(known, result, report, new_id),
         Err(failure) => judge_failure(known, result, failure),
@@ -156,6 +181,8 @@ fn unchanged(known: &Known, result: &PollResult, status: ServiceStatus) -> Rulin
     Ruling {
         at: result.at,
         poll_seq: result.settlement.poll_seq,
+        next_poll_at: result.at.plus(result.settlement.due_in),
+        lapse: None,
         status: Turn { before: known.status, after: status },
         status_since: since,
         failure: None,
@@ -296,6 +323,7 @@ impl Ruling {
         known.status_since = self.status_since;
         known.failure = self.failure;
         known.stale_since = self.stale_since.after;
+        known.next_poll_at = Some(self.next_poll_at);
         known.warnings = self.warnings.after;
         known.next_slot = self.next_slot;
         for one in self.touched {
@@ -306,6 +334,17 @@ impl Ruling {
                 gone.missing = true;
             }
         }
+    }
+}
+
+impl Lapse {
+    /// As it is noted of services that are not polled any more: from the third missed poll on.
+    fn of(known: &Known, result: &PollResult) -> Option<Self> {
+        let planned = known.next_poll_at.filter(|_| known.status != ServiceStatus::Unknown)?;
+        let overdue_at = planned.plus(result.watch.interval.saturating_mul(2));
+        let since = overdue_at.max(known.status_since);
+        let was_stale = known.stale_since.is_some();
+        (since < result.at).then_some(Self { since, before: known.status, was_stale })
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Known {
     pub(crate) failure: Option<PollFailure>,
     /// Since when its dependencies are not known.
     pub(crate) stale_since: Option<Timestamp>,
+    /// When its next poll is planned.
+    pub(crate) next_poll_at: Option<Timestamp>,
     /// The warnings of its last answer, as they are stored.
     pub(crate) warnings: Option<String>,
     /// By name. Closed ones are not among them, until they are named again.

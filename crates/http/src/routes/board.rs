@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use mainstay_base::{Id, IdError};
+use mainstay_monitor::answer::Answer;
 use mainstay_monitor::views::board::MAX_STRIPS;
 use mainstay_monitor::views::{Board, Strips, Wallboard};
 use serde::Deserialize;
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use super::Refusal;
 use super::kept::answer;
 use crate::error::Error;
-use crate::extract::{Json, Query};
+use crate::extract::Query;
 use crate::router::SharedState;
 
 /// Whose strips are asked for.
@@ -57,16 +58,24 @@ pub(super) async fn board(
 }
 
 /// How services were over the last day
+///
+/// It has a tag: who sends it back as `If-None-Match` is told by 304 that nothing has changed.
 #[utoipa::path(
     get, path = "/api/board/strips", operation_id = "get_strips", tag = "board",
     params(StripsQuery),
-    responses((status = 200, description = "A strip for each service", body = Strips), Refusal)
+    responses(
+        (status = 200, description = "A strip for each service", body = Strips),
+        (status = 304, description = "Nothing has changed"),
+        Refusal
+    )
 )]
 pub(super) async fn strips(
     State(state): State<SharedState>,
     Query(StripsQuery { ids: Ids(ids) }): Query<StripsQuery>,
-) -> Result<Json<Strips>, Error> {
-    Ok(Json(state.monitor.views.strips(&ids).await?))
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let strips = state.monitor.views.strips(&ids).await?;
+    Ok(answer(&Answer::written(move || strips).await?, &headers))
 }
 
 /// What everything leans on, by name, the worst first

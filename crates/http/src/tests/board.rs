@@ -16,8 +16,13 @@ async fn get(house: &House, person: &Person, target: &str, headers: &str) -> Ans
 async fn a_board_is_packed_and_not_sent_again_to_who_has_it() {
     let house = House::open().await;
     let admin = house.admin().await;
-    house.dependency("Orders", "db").await;
-    for target in ["/api/board", "/api/wallboard"] {
+    let (orders, _) = house.dependency("Orders", "db").await;
+    let mut ids = vec![orders.to_string()];
+    for name in ["a", "b", "c", "d", "e"] {
+        ids.push(house.dependency(name, "db").await.0.to_string());
+    }
+    let strips = format!("/api/board/strips?ids={}", ids.join(","));
+    for target in ["/api/board", "/api/wallboard", &strips] {
         let plain = get(&house, &admin, target, "").await;
         assert_eq!((plain.status, plain.header("content-encoding")), (200, None), "{target}");
         assert_eq!(plain.header("cache-control"), Some("private, no-cache"));
@@ -42,8 +47,18 @@ async fn a_board_is_packed_and_not_sent_again_to_who_has_it() {
             assert!(answer.header("etag").is_some(), "{target}");
         }
         let before = format!("If-None-Match: {tag}\r\n");
-        let new = if target == "/api/board" { "Shop" } else { "Store" };
-        house.dependency(new, "db").await;
+        match target {
+            "/api/board" => drop(house.dependency("Shop", "db").await),
+            "/api/wallboard" => drop(house.dependency("Store", "db").await),
+            _ => {
+                let now = house.events.db().now().await.unwrap().as_millis();
+                let turned = format!(
+                    "INSERT INTO changes (at, kind, service_no, before, after)
+                     SELECT {now}, 'service', number, 'healthy', 'down' FROM services"
+                );
+                house.execute(&turned).await;
+            }
+        }
         let changed = get(&house, &admin, target, &before).await;
         assert_eq!(changed.status, 200, "{target}");
     }

@@ -21,6 +21,7 @@ fn nothing_known() -> Known {
         status_since: Timestamp::from_millis(0),
         failure: None,
         stale_since: None,
+        next_poll_at: None,
         warnings: None,
         dependencies: HashMap::new(),
         kept: 0,
@@ -290,4 +291,38 @@ fn a_failed_poll_leaves_dependencies_and_counts_alone() {
     assert_eq!(ruling.counts, None);
     assert_eq!(ruling.warnings.after, None);
     assert!(ruling.warnings.before.is_some());
+}
+
+#[test]
+fn a_time_in_which_nobody_polled_is_not_known() {
+    let ids = IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng));
+    let at = |seconds: i64| Timestamp::from_millis(seconds * 1_000);
+    let well = |seconds| result(seconds, Ok(report(&json!([]))));
+    // Planned for 130, every 30 s: from 190 on nobody knows.
+    let known = Known {
+        status: ServiceStatus::Healthy,
+        status_since: at(100),
+        next_poll_at: Some(at(130)),
+        ..nothing_known()
+    };
+    let on_time = judge(&known, &well(190), &|| ids.next());
+    assert_eq!((on_time.lapse, on_time.status.has_turned()), (None, false));
+    let late = judge(&known, &well(191), &|| ids.next());
+    let lapse = Lapse { since: at(190), before: ServiceStatus::Healthy, was_stale: false };
+    assert_eq!(late.lapse, Some(lapse));
+    assert_eq!((late.status.before, late.status_since), (ServiceStatus::Unknown, at(191)));
+    assert_eq!(late.stale_since, Turn { before: Some(at(190)), after: None });
+    let failed = PollFailure { kind: FailureKind::Timeout, message: String::new() };
+    let down = Known { status: ServiceStatus::Down, stale_since: Some(at(100)), ..known.clone() };
+    let still_down = judge(&down, &result(191, Err(failed)), &|| ids.next());
+    let lapse = Lapse { since: at(190), before: ServiceStatus::Down, was_stale: true };
+    assert_eq!((still_down.lapse, still_down.status_since), (Some(lapse), at(191)));
+    assert_eq!(still_down.stale_since.after, Some(at(100)));
+    // It was noted already, or it was never polled.
+    for known in [Known { status: ServiceStatus::Unknown, ..known.clone() }, nothing_known()] {
+        assert_eq!(judge(&known, &well(900), &|| ids.next()).lapse, None);
+    }
+    let mut known = known;
+    late.apply(&mut known);
+    assert_eq!(known.next_poll_at, Some(at(221)));
 }

@@ -1,11 +1,13 @@
 //! What has become of services and dependencies: rows that are only ever added.
 
+use mainstay_base::Timestamp;
 use mainstay_store::{Sql, StoreError, Tx, values};
 use serde::Serialize;
 
 use super::dependencies::Ruled;
 use super::{over_rows, rows_text};
-use crate::judge::Ruling;
+use crate::judge::{Lapse, Ruling};
+use crate::status::ServiceStatus;
 
 const CHANGES: Sql = over_rows!(
     "monitor.insert_changes",
@@ -85,15 +87,25 @@ pub(crate) async fn write_changes(tx: &mut Tx, rows: &[ChangeRow]) -> Result<(),
 
 fn changes_of(ruled: &Ruled<'_>) -> Vec<ChangeRow> {
     let ruling = &*ruled.ruling;
-    let row = |kind, dependency_no, before: Option<&str>, after: &str| ChangeRow {
-        at: ruling.at.as_millis(),
+    let dated = |at: Timestamp, kind, dependency_no, before: Option<&str>, after: &str| ChangeRow {
+        at: at.as_millis(),
         kind,
         service_no: Some(ruled.service_no),
         dependency_no,
         before: before.map(str::to_owned),
         after: Some(after.to_owned()),
     };
+    let row = |kind, dependency_no, before, after: &str| {
+        dated(ruling.at, kind, dependency_no, before, after)
+    };
     let mut rows = Vec::new();
+    if let Some(Lapse { since, before, was_stale }) = ruling.lapse {
+        let unknown = ServiceStatus::Unknown.name();
+        rows.push(dated(since, "service", None, Some(before.name()), unknown));
+        if !was_stale {
+            rows.push(dated(since, "stale", None, Some("fresh"), "stale"));
+        }
+    }
     if ruling.status.has_turned() {
         let (before, after) = (ruling.status.before.name(), ruling.status.after.name());
         rows.push(row("service", None, Some(before), after));

@@ -22,7 +22,7 @@ macro_rules! states_of {
     ($list:literal) => {
         concat!(
             "SELECT service_no, poll_seq, dependency_revision, status, status_since, error_kind,
-               error_message, stale_since, poll_warnings
+               error_message, stale_since, next_poll_at, poll_warnings
              FROM service_states WHERE service_no ",
             $list
         )
@@ -146,6 +146,7 @@ fn state(row: &Row) -> Result<Known, StoreError> {
         status_since: row.get("status_since")?,
         failure: failure(row)?,
         stale_since: row.get("stale_since")?,
+        next_poll_at: row.get("next_poll_at")?,
         warnings: row.get("poll_warnings")?,
         dependencies: HashMap::new(),
         kept: 0,

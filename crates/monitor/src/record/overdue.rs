@@ -13,20 +13,24 @@ pub(crate) const OVERDUE_AT_ONCE: usize = 500;
 
 /// Planned as it is, a poll is `next_poll_at`; two intervals later the third one has passed without it.
 macro_rules! overdue {
-    ($lock:literal) => {
+    ($others:literal, $lock:literal) => {
         concat!(
             "SELECT st.service_no, s.id, s.name, st.status, st.status_since, st.stale_since,
                st.next_poll_at + 2 * s.poll_interval_ms AS overdue_at
              FROM service_states AS st JOIN services AS s ON s.number = st.service_no
              WHERE s.is_active = 1 AND s.removed_at IS NULL AND st.status <> 'unknown'
-               AND st.next_poll_at + 2 * s.poll_interval_ms < $1
-             ORDER BY st.service_no LIMIT $2",
+               AND st.next_poll_at + 2 * s.poll_interval_ms < $1 AND st.service_no ",
+            $others,
+            " ORDER BY st.service_no LIMIT $2",
             $lock
         )
     };
 }
-const OVERDUE: Sql =
-    Sql::pair("monitor.overdue", overdue!(""), overdue!(" FOR UPDATE OF st SKIP LOCKED"));
+const OVERDUE: Sql = Sql::pair(
+    "monitor.overdue",
+    overdue!("NOT IN (SELECT value FROM json_each($3))", ""),
+    overdue!("<> ALL ($3)", " FOR UPDATE OF st SKIP LOCKED"),
+);
 const FORGET: Sql = over_rows!(
     "monitor.mark_overdue",
     "UPDATE service_states SET status = 'unknown', status_since = v.at,
@@ -51,10 +55,15 @@ pub(crate) struct Overdue {
 }
 
 /// Notes up to [`OVERDUE_AT_ONCE`] services that are overdue at `now`, from the moment on when they were:
-/// while Mainstay itself was off nobody noted it, and that time is not known either.
-pub(crate) async fn mark(tx: &mut Tx, now: Timestamp) -> Result<Vec<Overdue>, StoreError> {
+/// while Mainstay itself was off nobody noted it, and that time is not known either. Those whose results
+/// are `waiting` to be recorded were polled: the results themselves tell whether there is a lapse.
+pub(crate) async fn mark(
+    tx: &mut Tx,
+    now: Timestamp,
+    waiting: &[i64],
+) -> Result<Vec<Overdue>, StoreError> {
     let limit = i64::try_from(OVERDUE_AT_ONCE).unwrap_or(i64::MAX);
-    let rows = tx.fetch_all(&OVERDUE, values![now, limit]).await?;
+    let rows = tx.fetch_all(&OVERDUE, values![now, limit, waiting]).await?;
     let (mut overdue, mut changes, mut all) = (Vec::new(), Vec::new(), Vec::new());
     for row in &rows {
         let number: i64 = row.get("service_no")?;

@@ -114,7 +114,7 @@ impl<'a> StateRow<'a> {
             breaker_generation: breaker.generation,
             breaker_retry_at: (!remaining.is_zero()).then(|| at.plus(remaining).as_millis()),
             backoff_attempt: settlement.backoff,
-            next_poll_at: at.plus(settlement.due_in).as_millis(),
+            next_poll_at: ruling.next_poll_at.as_millis(),
             poll_warnings: ruling.warnings.after.as_deref(),
             healthy: count(|counts| counts.healthy),
             degraded: count(|counts| counts.degraded),

@@ -85,6 +85,13 @@ impl Queue {
         self.lock().results.len()
     }
 
+    /// The numbers of the services whose results wait, each once.
+    pub(super) fn services(&self) -> Vec<i64> {
+        let numbers: HashSet<i64> =
+            self.lock().results.iter().map(|result| result.watch.number.0).collect();
+        numbers.into_iter().collect()
+    }
+
     /// Takes the next batch: the oldest results, but of each service only the first.
     pub(super) fn take(&self) -> Part {
         self.join(Part::default())

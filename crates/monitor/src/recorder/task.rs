@@ -194,11 +194,12 @@ impl Task {
     /// Says of services that nobody polls that they are not known.
     async fn mark_overdue(&self) {
         loop {
+            let waiting = self.queue.services();
             let marked = self
                 .events
                 .write(async |tx, out| {
                     let now = tx.now().await?;
-                    let marked = overdue::mark(tx, now).await?;
+                    let marked = overdue::mark(tx, now, &waiting).await?;
                     for one in &marked {
                         out.add(Stream::Org, overdue_event(one)?)?;
                     }

@@ -12,7 +12,7 @@ use super::board::{BoardError, Boards};
 use super::dependency::Dependency;
 use super::history::{DependencyError, PollHistoryItem};
 use super::list::{ListAsk, MAX_PAGE, Part, Place};
-use super::record::changes::Of;
+use super::record::changes::{Heard, Of};
 use super::record::{activity, changes, dependencies, histories, services, strips};
 use super::service::Service;
 use super::timeline::{MAX_TRANSITIONS, Timeline, timeline};
@@ -146,13 +146,11 @@ impl Views {
         self.db
             .snapshot(async |snapshot| {
                 let to = snapshot.now().await?;
-                let mut from = earlier(to, span);
+                let from = earlier(to, span);
                 // One more than there may be tells that there are more, and what it begins with.
                 let limit = MAX_TRANSITIONS.saturating_add(1);
-                let said = changes::said(snapshot, of, from, to, limit).await?;
-                if let Some((first, _)) = said.first().filter(|_| said.len() == limit) {
-                    from = *first;
-                }
+                let Heard { said, cut_at } = changes::said(snapshot, of, from, to, limit).await?;
+                let from = cut_at.unwrap_or(from);
                 let known = changes::known_before(snapshot, of, from).await?;
                 Ok(Some(timeline(known, from, to, &said)))
             })

@@ -8,6 +8,7 @@ pub mod board;
 pub mod dependency;
 mod handle;
 pub mod history;
+pub(crate) mod holding;
 pub mod list;
 pub(crate) mod record;
 pub mod service;

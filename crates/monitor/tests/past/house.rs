@@ -183,10 +183,20 @@ impl House {
         body: Option<Value>,
         due_in: Duration,
     ) -> Recorded {
+        self.poll_at(id, body, self.now(), due_in).await
+    }
+
+    /// The same at another moment than now: the result had to wait.
+    pub(crate) async fn poll_at(
+        &self,
+        id: Id,
+        body: Option<Value>,
+        at: Timestamp,
+        due_in: Duration,
+    ) -> Recorded {
         let watches = self.services.watches(0).await.unwrap();
         let mut watched = watches.watched.into_iter().map(|(watch, _)| watch);
         let Some(watch) = watched.find(|watch| watch.id == id) else { return Recorded::Stale };
-        let at = self.now();
         let outcome = match body {
             Some(body) => Ok(Format::ProactiveDeps.read(body.to_string().as_bytes(), at).unwrap()),
             None => Err(PollFailure { kind: FailureKind::Timeout, message: "too slow".to_owned() }),

@@ -3,6 +3,7 @@
 
 mod frames;
 mod house;
+mod late;
 mod naive;
 mod random;
 mod spans;

@@ -14,7 +14,7 @@ const HOUR: Duration = Duration::from_hours(1);
 const NOBODY: &str = "019a8b3c-0000-7000-8000-000000000000";
 
 /// Hours healthy, degraded, down, unknown and absent, rounded.
-fn hours(window: &UptimeWindow) -> [i64; 5] {
+pub(crate) fn hours(window: &UptimeWindow) -> [i64; 5] {
     let all = [
         window.healthy_ms,
         window.degraded_ms,
@@ -26,16 +26,16 @@ fn hours(window: &UptimeWindow) -> [i64; 5] {
 }
 
 impl House {
-    async fn day_of_service(&self, id: Id) -> UptimeWindow {
+    pub(crate) async fn day_of_service(&self, id: Id) -> UptimeWindow {
         self.past.uptime_of_service(id).await.unwrap().unwrap().windows[0]
     }
 
-    async fn day_of_dependency(&self, id: Id) -> UptimeWindow {
+    pub(crate) async fn day_of_dependency(&self, id: Id) -> UptimeWindow {
         self.past.uptime_of_dependency(id).await.unwrap().unwrap().windows[0]
     }
 
     /// Waits until somebody has noted that nobody polls.
-    async fn overdue_is_noted(&self) {
+    pub(crate) async fn overdue_is_noted(&self) {
         let noted =
             "SELECT count(*) AS v FROM changes WHERE kind = 'service' AND after = 'unknown'";
         for _ in 0..200 {

@@ -78,6 +78,29 @@ each_database! {
         house.eventually(async || house.recorder.health().failing_since.is_none(), "it is well again").await;
     }
 
+    async fn who_was_polled_is_not_overdue_while_its_results_wait(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.pass(0);
+        let service = house.service("orders").await;
+        let report = house.read(&json!([up("db")]));
+        house.answers(&service, &json!([up("db")])).await;
+        house.alter("ALTER TABLE service_states RENAME TO service_states_away").await;
+        let mut waiting = Vec::new();
+        for _ in 0..20 {
+            house.pass(30);
+            waiting.push(begin(&house, house.result(&service, Ok(report.clone()))));
+        }
+        house.eventually(async || house.recorder.health().failing_since.is_some(), "it says that it fails").await;
+        // By then it is time to look for services that nobody polls, with the first result.
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        house.alter("ALTER TABLE service_states_away RENAME TO service_states").await;
+        for one in waiting {
+            assert!(matches!(one.await.unwrap(), Recorded::Written(_)));
+        }
+        let unknown = "SELECT count(*) AS v FROM changes WHERE after = 'unknown'";
+        assert_eq!(house.number(unknown).await, 0);
+    }
+
     async fn circuits_without_end_cost_no_result(database: &TestDatabase) {
         let house = House::new(database).await;
         let service = house.service("orders").await;

@@ -41,4 +41,6 @@ INSERT INTO changes (at, kind, service_no, dependency_no, before, after)
   SELECT d.removed_at, 'removed', d.service_no, d.number, d.name, NULL
   FROM dependencies AS d JOIN services AS s ON s.number = d.service_no
   WHERE d.removed_at IS NOT NULL AND s.removed_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM changes AS c WHERE c.dependency_no = d.number AND c.kind = 'removed'
+      AND c.at = d.removed_at)
   ORDER BY d.number;

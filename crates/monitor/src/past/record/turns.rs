@@ -6,7 +6,8 @@ use mainstay_store::{Row, Snapshot, Sql, StoreError, values};
 use crate::past::uptime::Story;
 use crate::report::DependencyStatus;
 use crate::status::ServiceStatus;
-use crate::views::record::changes::{Of, known_before, said};
+use crate::views::holding::Holding;
+use crate::views::record::changes::{Heard, Of, known_before, said};
 use crate::views::timeline::timeline;
 
 // When nobody polled it as planned, which may not be recorded yet.
@@ -44,7 +45,7 @@ const DEPENDENCY: Sql = Sql::same(
 );
 pub(super) const SINCE: Sql = Sql::same(
     "monitor.turns_since",
-    "SELECT at, before, after FROM changes
+    "SELECT number, at, before, after FROM changes
      WHERE kind = 'service' AND service_no = $1 AND at >= $2 ORDER BY at DESC, number DESC LIMIT $3",
 );
 
@@ -61,24 +62,33 @@ pub(in crate::past) async fn of_service(
     };
     let most = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = snapshot.fetch_all(&SINCE, values![row.get::<i64>("number")?, since, most]).await?;
-    let mut story = Story {
-        born: row.get("born")?,
-        known_since: since,
-        // Where nothing has changed it is as it was, and else the first change tells.
-        initial: word(
-            rows.last().unwrap_or(&row),
-            if rows.is_empty() { "status" } else { "before" },
-        )?,
-        turns: Vec::with_capacity(rows.len()),
+    let turns = rows.iter().rev().map(Turn::read).collect::<Result<Vec<_>, _>>()?;
+    let known_since = match turns.first() {
+        Some(oldest) if turns.len() >= limit => oldest.at,
+        _ => since,
     };
-    if let Some(oldest) = rows.last().filter(|_| rows.len() >= limit) {
-        story.known_since = oldest.get("at")?;
+    // Where nothing has changed it is as it was, and else the first change tells.
+    let first = turns.iter().min_by_key(|turn| turn.number);
+    let initial = first.map_or_else(|| word(&row, "status"), |turn| Ok(turn.before))?;
+    let mut holding = Holding::default();
+    let held = turns.iter().filter(|turn| holding.hears((), turn.number));
+    let turns = held.map(|turn| (turn.at, turn.after)).chain(overdue(&row)?).collect();
+    Ok(Some(Story { born: row.get("born")?, known_since, initial, turns }))
+}
+
+/// A change of the status of a service.
+struct Turn {
+    number: i64,
+    at: Timestamp,
+    before: DependencyStatus,
+    after: DependencyStatus,
+}
+
+impl Turn {
+    fn read(row: &Row) -> Result<Self, StoreError> {
+        let (before, after) = (word(row, "before")?, word(row, "after")?);
+        Ok(Self { number: row.get("number")?, at: row.get("at")?, before, after })
     }
-    for row in rows.iter().rev() {
-        story.turns.push((row.get("at")?, word(row, "after")?));
-    }
-    story.turns.extend(overdue(&row)?);
-    Ok(Some(story))
 }
 
 /// The story of a dependency from `since` on. `None` without such a dependency.
@@ -93,11 +103,8 @@ pub(in crate::past) async fn of_dependency(
         return Ok(None);
     };
     let of = Of { service_no: row.get("service_no")?, dependency_no: row.get("number")? };
-    let said = said(snapshot, of, since, now, limit).await?;
-    let mut known_since = since;
-    if let Some((first, _)) = said.first().filter(|_| said.len() >= limit) {
-        known_since = *first;
-    }
+    let Heard { said, cut_at } = said(snapshot, of, since, now, limit).await?;
+    let known_since = cut_at.unwrap_or(since);
     let known = known_before(snapshot, of, known_since).await?;
     let told = timeline(known, known_since, now, &said);
     let turns = told.transitions.iter().map(|turn| (turn.at, turn.status)).chain(overdue(&row)?);

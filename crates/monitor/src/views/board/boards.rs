@@ -32,9 +32,8 @@ impl Boards {
         clock: &dyn Clock,
         tick: i64,
     ) -> Result<Arc<Answer>, BoardError> {
-        let version = version::now(db).await?;
         self.board
-            .get(version, clock, async || {
+            .get(|| version::now(db), clock, async |version| {
                 let latencies = self.latencies(db, version).await?;
                 let mut items = board::lines(db, tick, MAX_LINES, &latencies).await?;
                 let is_cut = items.len() > MAX_LINES;
@@ -52,9 +51,9 @@ impl Boards {
         missing_for: Duration,
     ) -> Result<Arc<Answer>, BoardError> {
         // How long things take is not shown.
-        let version = Version { summed: 0, ..version::now(db).await? };
+        let version = || async { Ok(Version { summed: 0, ..version::now(db).await? }) };
         let missing_for = i64::try_from(missing_for.as_millis()).unwrap_or(i64::MAX);
-        self.wall.get(version, clock, async || wallboard::read(db, tick, missing_for).await).await
+        self.wall.get(version, clock, async |_| wallboard::read(db, tick, missing_for).await).await
     }
 
     /// What services took lately: read when another five minutes are summed up.

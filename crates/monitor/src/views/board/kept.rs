@@ -39,25 +39,29 @@ struct Entry {
 }
 
 impl Kept {
-    /// The answer as of `version` or later, built only if there is none.
-    pub(in crate::views) async fn get<T>(
+    /// The answer as of the `version` that is found now or later, built only if there is none.
+    pub(in crate::views) async fn get<T, V>(
         &self,
-        version: Version,
+        version: impl Fn() -> V,
         clock: &dyn Clock,
-        build: impl AsyncFnOnce() -> Result<T, StoreError>,
+        build: impl AsyncFnOnce(Version) -> Result<T, StoreError>,
     ) -> Result<Arc<Answer>, BoardError>
     where
         T: Serialize + Send + 'static,
+        V: Future<Output = Result<Version, StoreError>>,
     {
-        if let Some(answer) = self.holds(version, clock.moment()) {
+        let asked = version().await?;
+        if let Some(answer) = self.holds(asked, clock.moment()) {
             return Ok(answer);
         }
         let _building = self.building.lock().await;
-        if let Some(answer) = self.holds(version, clock.moment()) {
+        if let Some(answer) = self.holds(asked, clock.moment()) {
             return Ok(answer);
         }
+        // What has changed while others were building is in it too: it serves all who wait by now.
+        let version = version().await?;
         let built = clock.moment();
-        let value = build().await?;
+        let value = build(version).await?;
         let answer = Arc::new(Answer::written(move || value).await?);
         *self.lock() = Some(Entry { version, built, answer: Arc::clone(&answer) });
         Ok(answer)
@@ -98,7 +102,7 @@ mod tests {
     /// What is built counts how often it was.
     async fn get(kept: &Kept, clock: &FakeClock, version: Version, count: &AtomicUsize) -> String {
         let answer = kept
-            .get(version, clock, async || {
+            .get(|| std::future::ready(Ok(version)), clock, async |_| {
                 tokio::task::yield_now().await;
                 Ok(count.fetch_add(1, Ordering::SeqCst) + 1)
             })
@@ -134,11 +138,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn those_who_wait_while_it_changes_are_served_by_the_next_one() {
+        let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
+        let told = std::sync::atomic::AtomicI64::new(0);
+        // Whoever looks finds another version.
+        let look =
+            || std::future::ready(Ok(version(told.fetch_add(1, Ordering::SeqCst), 1)));
+        let asking = (0..50).map(|_| {
+            kept.get(look, &clock, async |_| {
+                tokio::task::yield_now().await;
+                Ok(count.fetch_add(1, Ordering::SeqCst))
+            })
+        });
+        let answers = futures_util::future::join_all(asking).await;
+        assert!(answers.iter().all(Result::is_ok));
+        assert_eq!(count.load(Ordering::SeqCst), 2);
+    }
+
+    #[tokio::test]
     async fn who_fails_or_leaves_keeps_nobody_from_building() {
         let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
-        let failed = kept.get::<()>(version(1, 1), &clock, async || Err(StoreError::Closed)).await;
+        let first = || std::future::ready(Ok(version(1, 1)));
+        let failed = kept.get::<(), _>(first, &clock, async |_| Err(StoreError::Closed)).await;
         assert!(failed.is_err());
-        let mut leaving = Box::pin(kept.get::<()>(version(1, 1), &clock, async || {
+        let mut leaving = Box::pin(kept.get::<(), _>(first, &clock, async |_| {
             std::future::pending::<()>().await;
             Ok(())
         }));

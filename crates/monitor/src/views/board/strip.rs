@@ -82,17 +82,19 @@ pub(in crate::views) fn cells(
     let mut cells = Vec::with_capacity(CELLS);
     let born = cell_of(from, now.created_at);
     let overdue = now.overdue_since.map(|at| cell_of(from, at));
+    let mut highest = i64::MIN;
     for index in 0..CELLS {
         if born.is_some_and(|born| index < born) {
             cells.push(None);
             continue;
         }
-        let here = || turns.iter().filter(|turn| turn.cell == index);
+        // What is dated after a change with a higher number never held.
+        let here = || turns.iter().filter(|turn| turn.cell == index && turn.last > highest);
         // In the cell in which it came to be there was nothing before its first change.
         let held_before = (born != Some(index)).then_some(held);
         let mut worst = here().map(|turn| turn.after).chain(held_before).min_by_key(severity);
         if let Some(last) = here().max_by_key(|turn| turn.last) {
-            held = last.after;
+            (held, highest) = (last.after, last.last);
         }
         worst = worst.or(Some(held));
         if overdue.is_some_and(|since| since.is_none_or(|since| index >= since)) {
@@ -193,6 +195,15 @@ mod tests {
         ];
         let expected = [(5, Healthy), (3, Unknown), (1, Healthy), (1, Down), (50, Unknown)];
         assert_eq!(runs(now(-9, Unknown), &turns), expected.map(|(n, status)| (n, Some(status))));
+    }
+
+    #[test]
+    fn what_is_dated_after_a_change_with_a_higher_number_is_not_shown() {
+        // Nobody had polled it, it seemed; then came results that had waited.
+        let turns =
+            [turn(20, 1, Healthy, Unknown), turn(10, 2, Unknown, Down), turn(12, 3, Down, Healthy)];
+        let expected = [(10, Healthy), (3, Down), (47, Healthy)];
+        assert_eq!(runs(now(-9, Healthy), &turns), expected.map(|(n, status)| (n, Some(status))));
     }
 
     #[test]

@@ -29,7 +29,8 @@ pub struct WallGroup {
     /// The name.
     #[schema(example = "Orders database")]
     pub canonical_name: String,
-    /// The worst that a service says of it: down, degraded, unknown, healthy, skipped.
+    /// The worst that a service says of it: down, degraded, healthy. Unknown only if nobody knows, as in
+    /// the graph, and skipped if all leave it out.
     pub status: DependencyStatus,
     /// Since when a service says so.
     #[schema(value_type = String, format = DateTime)]
@@ -190,13 +191,14 @@ impl Group {
     }
 }
 
-/// The worst comes first. What is not known is worse than what is fine: it may hide anything.
+/// The worst comes first. One who knows that it is fine counts more than any number that tell nothing,
+/// as in the graph.
 const fn severity(status: DependencyStatus) -> u8 {
     match status {
         DependencyStatus::Down => 0,
         DependencyStatus::Degraded => 1,
-        DependencyStatus::Unknown => 2,
-        DependencyStatus::Healthy => 3,
+        DependencyStatus::Healthy => 2,
+        DependencyStatus::Unknown => 3,
         DependencyStatus::Skipped => 4,
     }
 }
@@ -243,7 +245,7 @@ mod tests {
         all.add(service(2, None), vec![said("worse", Down, 5), said("fine", Healthy, 2)]);
         let wall = all.end();
         let names: Vec<_> = wall.items.iter().map(|one| one.canonical_name.as_str()).collect();
-        assert_eq!(names, ["Worse", "broken", "slow", "gone", "fine", "left out"]);
+        assert_eq!(names, ["Worse", "broken", "slow", "fine", "gone", "left out"]);
         assert_eq!(wall.total, 6);
         let worse = &wall.items[0];
         assert_eq!((worse.status, worse.since, worse.counts.down), (Down, at(5), 2));
@@ -260,7 +262,7 @@ mod tests {
         all.add(service(2, None), vec![said("db", Healthy, 30)]);
         let wall = all.end();
         let [db, gone] = wall.items.as_slice() else { panic!("{wall:?}") };
-        assert_eq!((db.status, db.since, db.error_message.as_ref()), (Unknown, at(50), None));
+        assert_eq!((db.status, db.since, db.error_message.as_ref()), (Healthy, at(30), None));
         assert_eq!((db.counts.unknown, db.counts.healthy), (1, 1));
         assert_eq!((gone.status, gone.since), (Unknown, at(20)), "the first that hid it counts");
     }

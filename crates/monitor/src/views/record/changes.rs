@@ -4,33 +4,19 @@ use mainstay_base::Timestamp;
 use mainstay_store::{Row, Snapshot, Sql, StoreError, values};
 
 use crate::report::DependencyStatus;
+use crate::views::holding::Holding;
 use crate::views::timeline::{Known, Said};
 
-macro_rules! of_dependency {
-    ($rest:literal) => {
-        concat!(
-            "SELECT number, at, kind, after FROM changes
-             WHERE dependency_no = $1 AND kind IN ('added', 'dependency', 'missing') AND ",
-            $rest
-        )
-    };
-}
-macro_rules! of_service {
-    ($rest:literal) => {
-        concat!(
-            "SELECT number, at, kind, after FROM changes
-             WHERE service_no = $1 AND kind = 'stale' AND ",
-            $rest
-        )
-    };
-}
 pub(super) const SAID: Sql = Sql::same(
     "monitor.said_of_dependency",
-    of_dependency!("at >= $2 AND at <= $3 ORDER BY number DESC LIMIT $4"),
+    "SELECT number, at, kind, after FROM changes
+     WHERE dependency_no = $1 AND kind IN ('added', 'dependency', 'missing')
+       AND at >= $2 AND at <= $3 ORDER BY number DESC LIMIT $4",
 );
 pub(super) const STALE: Sql = Sql::same(
     "monitor.said_of_staleness",
-    of_service!("at >= $2 AND at <= $3 ORDER BY at DESC, number DESC LIMIT $4"),
+    "SELECT number, at, kind, after FROM changes WHERE service_no = $1 AND kind = 'stale'
+       AND at >= $2 AND at <= $3 ORDER BY at DESC, number DESC LIMIT $4",
 );
 const FIRST_SAID: Sql = Sql::same(
     "monitor.first_said_of_dependency",
@@ -43,10 +29,12 @@ const FIRST_MISSING: Sql = Sql::same(
     "SELECT at, kind, before AS after FROM changes
      WHERE dependency_no = $1 AND kind = 'missing' AND at >= $2 ORDER BY number LIMIT 1",
 );
+// Found by time, told by number: those whose time contradicts their number are near each other.
 const FIRST_STALE: Sql = Sql::same(
     "monitor.first_stale",
-    "SELECT at, kind, before AS after FROM changes
-     WHERE service_no = $1 AND kind = 'stale' AND at >= $2 ORDER BY at, number LIMIT 1",
+    "SELECT at, kind, after FROM (SELECT number, at, kind, before AS after FROM changes
+       WHERE service_no = $1 AND kind = 'stale' AND at >= $2 ORDER BY at, number LIMIT 50) AS near
+     ORDER BY number LIMIT 1",
 );
 const AS_IT_IS: Sql = Sql::same(
     "monitor.dependency_as_it_is",
@@ -65,8 +53,12 @@ const MISSING_BEFORE: Sql = Sql::same(
     "SELECT number, at, kind, after FROM changes
      WHERE dependency_no = $1 AND kind = 'missing' AND at < $2 ORDER BY number DESC LIMIT 1",
 );
-pub(super) const STALE_BEFORE: Sql =
-    Sql::same("monitor.stale_before", of_service!("at < $2 ORDER BY at DESC, number DESC LIMIT 1"));
+pub(super) const STALE_BEFORE: Sql = Sql::same(
+    "monitor.stale_before",
+    "SELECT number, at, kind, after FROM (SELECT number, at, kind, after FROM changes
+       WHERE service_no = $1 AND kind = 'stale' AND at < $2 ORDER BY at DESC, number DESC LIMIT 50)
+       AS near ORDER BY number DESC LIMIT 1",
+);
 
 /// Which dependency of which service.
 #[derive(Debug, Clone, Copy)]
@@ -75,14 +67,23 @@ pub(crate) struct Of {
     pub(crate) dependency_no: i64,
 }
 
-/// What was said from `from` to `to`, oldest first, at most `limit` and then the newest.
+/// What was said over a span of time.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    /// Oldest first.
+    pub(crate) said: Vec<(Timestamp, Said)>,
+    /// From when on that is all, if it was too much.
+    pub(crate) cut_at: Option<Timestamp>,
+}
+
+/// What was said from `from` to `to`, at most `limit` and then the newest.
 pub(crate) async fn said(
     snapshot: &mut Snapshot,
     of: Of,
     from: Timestamp,
     to: Timestamp,
     limit: usize,
-) -> Result<Vec<(Timestamp, Said)>, StoreError> {
+) -> Result<Heard, StoreError> {
     let most = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut rows = Vec::new();
     for (sql, number) in [(&SAID, of.dependency_no), (&STALE, of.service_no)] {
@@ -94,8 +95,12 @@ pub(crate) async fn said(
         }
     }
     rows.sort_unstable_by_key(|(at, number, _)| (*at, *number));
-    let extra = rows.len().saturating_sub(limit);
-    Ok(rows.into_iter().skip(extra).map(|(at, _, said)| (at, said)).collect())
+    let is_cut = rows.len() >= limit;
+    rows.drain(..rows.len().saturating_sub(limit));
+    let cut_at = rows.first().filter(|_| is_cut).map(|(at, ..)| *at);
+    let mut holding = Holding::default();
+    rows.retain(|(_, number, said)| holding.hears(std::mem::discriminant(said), *number));
+    Ok(Heard { said: rows.into_iter().map(|(at, _, said)| (at, said)).collect(), cut_at })
 }
 
 /// What was known just before `from`. Changes are not kept for ever: where there is none before, the

@@ -28,7 +28,7 @@ macro_rules! page {
             $now,
             ")) AS said
              FROM services AS s JOIN service_states AS st ON st.service_no = s.number
-             WHERE s.removed_at IS NULL AND s.number > $3 ORDER BY s.number LIMIT $4"
+             WHERE s.removed_at IS NULL AND s.is_active = 1 AND s.number > $3 ORDER BY s.number LIMIT $4"
         )
     };
 }
