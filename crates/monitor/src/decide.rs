@@ -7,6 +7,9 @@ use mainstay_kernel::{next_due_after, spread};
 
 use crate::policy::GRID;
 
+/// Over how long what another instance has missed is spread at most.
+const MOST_SPREAD: Duration = Duration::from_secs(3);
+
 /// How a poll ended, as far as the guards care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
@@ -19,6 +22,8 @@ pub enum Ending {
     },
     /// It was given up: nothing is known of the endpoint.
     GivenUp,
+    /// Nobody was asked.
+    NotBegun,
 }
 
 /// When a service is due after a poll that was due at `due` and ended at `now`.
@@ -29,6 +34,7 @@ pub fn due_after_poll(due: Moment, interval: Duration, ending: Ending, now: Mome
     let regular = next_due_after(due, interval, now);
     match ending {
         Ending::Success | Ending::GivenUp => regular,
+        Ending::NotBegun => due,
         Ending::Failure { wait } => regular.max(now.plus(wait)),
     }
 }
@@ -62,6 +68,18 @@ pub enum Planned {
     In(Duration),
     /// It should have been so long ago.
     Missed(Duration),
+}
+
+impl Planned {
+    /// The same, where nobody waits for long: another instance polled it, and its result is missed
+    /// already. How many begin at once is bounded by the pace of the roster.
+    #[must_use]
+    pub fn taken_over(self) -> Self {
+        match self {
+            Self::Missed(since) => Self::Missed(since.min(MOST_SPREAD)),
+            ahead @ Self::In(_) => ahead,
+        }
+    }
 }
 
 /// The first point of the grid that is not before `at`.
@@ -101,6 +119,8 @@ mod tests {
             // The wait is longer than what is left of the interval, and runs from the failure.
             (100, 30, failure(64), 110, 174),
             (100, 5, failure(1), 110, 111),
+            (100, 30, Ending::GivenUp, 101, 130),
+            (100, 30, Ending::NotBegun, 101, 100),
             // Both at once.
             (100, 30, failure(20), 110, 130),
         ] {
@@ -144,6 +164,19 @@ mod tests {
             let due = due_at_start(missed, seconds(30), seconds(300), place, at(50));
             assert!(due.since(at(50)) < Duration::from_millis(100), "{place}");
         }
+    }
+
+    #[test]
+    fn what_another_instance_has_missed_waits_three_seconds_at_most() {
+        let missed = Planned::Missed(seconds(25)).taken_over();
+        let wait = |place| {
+            let due = due_at_start(Some(missed), seconds(30), seconds(300), place, at(50));
+            due.since(at(50))
+        };
+        assert!((0..100).all(|place| wait(place) < seconds(3)));
+        assert!((0..100).any(|place| wait(place) > seconds(2)), "it is spread all the same");
+        let ahead = Planned::In(seconds(7));
+        assert_eq!(ahead.taken_over(), ahead);
     }
 
     #[test]

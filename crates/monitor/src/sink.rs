@@ -25,10 +25,10 @@ pub trait Sink: Send + Sync + 'static {
     /// Whether polls may begin: there is room for what they bring.
     fn has_room(&self) -> bool;
 
-    /// How many results of these shards were taken and are not recorded yet.
-    fn unrecorded(&self, shards: ShardSet) -> usize {
+    /// In which of these shards results were taken and are not recorded yet.
+    fn unrecorded(&self, shards: ShardSet) -> ShardSet {
         let _ = shards;
-        0
+        ShardSet::NONE
     }
 }
 

@@ -55,8 +55,11 @@ pub(crate) fn start(
     // Whatever is stored of polls has the time of the database: clocks of instances may disagree.
     let wall = Arc::new(DatabaseClock::new(clock));
     let clock: Arc<dyn Clock> = Arc::clone(&wall) as _;
+    // What is in the air at the stop is still recorded.
+    let all_landed = CancellationToken::new();
+    let (clock_of_recorder, stop_of_recorder) = (Arc::clone(&clock), all_landed.clone());
     let recorder =
-        Recorder::start(events.clone(), Arc::clone(&clock), ids.clone(), tasks, stop.clone());
+        Recorder::start(events.clone(), clock_of_recorder, ids.clone(), tasks, stop_of_recorder);
     let tenure = match events.db().dialect() {
         Dialect::Sqlite => Tenure::alone(),
         Dialect::Postgres => Tenure::shared(),
@@ -85,6 +88,7 @@ pub(crate) fn start(
         rng,
     };
     let engine = engine.get_or_init(|| Engine::start(parts, tasks, stop.clone())).clone();
+    tasks.spawn(tell_when_landed(engine.clone(), stop.clone(), all_landed));
     let options =
         GraphsOptions { missing_for: config.history.missing(), ..GraphsOptions::default() };
     let graphs = Graphs::start(events.clone(), Arc::clone(&clock), options, tasks, stop.clone());
@@ -111,6 +115,13 @@ pub(crate) fn start(
         fetch: Arc::new(observer),
     };
     Ok(Monitor { engine, recorder, surface })
+}
+
+/// Ends the recorder when the last poll has landed, after the stop.
+async fn tell_when_landed(engine: Engine, stop: CancellationToken, all_landed: CancellationToken) {
+    stop.cancelled().await;
+    engine.landed().await;
+    all_landed.cancel();
 }
 
 /// What the instances share.

@@ -256,6 +256,10 @@ fn check_polling(monitor: &Monitor) -> SystemCheck {
             "The poll loop last turned {beat} and last read the list of services {sync}; see the log"
         );
         (CheckStatus::Down, detail)
+    } else if pulse.has_lapsed {
+        let detail = "The lease could not be renewed: nothing is polled here until it is; look at the \
+                      database";
+        (CheckStatus::Down, detail.to_owned())
     } else {
         (CheckStatus::Healthy, "The poll loop turns".to_owned())
     };

@@ -20,10 +20,12 @@ const MIN_VERSION: i64 = 150_000;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The bounds of a session: a transaction that nobody drives any more frees its locks, a statement
-/// that runs away is ended, and nobody waits for a lock for ever.
+/// that runs away is ended, nobody waits for a lock for ever, and an answer that nobody takes from the
+/// network ends its transaction too, which no other bound does.
 const SESSION: &str = "SET idle_in_transaction_session_timeout = '30s'; \
      SET statement_timeout = '30s'; \
-     SET lock_timeout = '5s'";
+     SET lock_timeout = '5s'; \
+     SET tcp_user_timeout = '5s'";
 
 /// How transactions begin where each has a session of its own.
 pub(crate) const BEGIN: Begin =
@@ -35,10 +37,12 @@ pub(crate) const BEGIN_POOLED: Begin = Begin {
     write: "BEGIN; \
         SET LOCAL idle_in_transaction_session_timeout = '30s'; \
         SET LOCAL statement_timeout = '30s'; \
-        SET LOCAL lock_timeout = '5s'",
+        SET LOCAL lock_timeout = '5s'; \
+        SET LOCAL tcp_user_timeout = '5s'",
     read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \
         SET LOCAL idle_in_transaction_session_timeout = '30s'; \
-        SET LOCAL statement_timeout = '30s'",
+        SET LOCAL statement_timeout = '30s'; \
+        SET LOCAL tcp_user_timeout = '5s'",
 };
 
 /// Connects once to learn the exact reason of a failure, then opens the pool.

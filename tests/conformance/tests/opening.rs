@@ -120,11 +120,13 @@ async fn every_postgres_session_has_its_bounds() {
         "test.bounds",
         "SELECT current_setting('idle_in_transaction_session_timeout') AS idle,
                 current_setting('statement_timeout') AS statement,
-                current_setting('lock_timeout') AS lock",
+                current_setting('lock_timeout') AS lock,
+                current_setting('tcp_user_timeout') AS network",
     );
     let database = TestDatabase::new(Dialect::Postgres).await;
     let db = database.open().await;
     let row = db.fetch_one(&BOUNDS, &[]).await.unwrap();
-    let bounds = ["idle", "statement", "lock"].map(|name| row.get::<String>(name).unwrap());
-    assert_eq!(bounds, ["30s", "30s", "5s"]);
+    let bounds =
+        ["idle", "statement", "lock", "network"].map(|name| row.get::<String>(name).unwrap());
+    assert_eq!(bounds, ["30s", "30s", "5s", "5000"]);
 }

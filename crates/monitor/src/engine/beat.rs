@@ -32,10 +32,9 @@ impl Shared {
             None
         } else if self.parts.sink.has_room() {
             let mut roster = self.roster();
+            self.hold_to_owned(&mut roster);
             let begun = roster.beat(now);
             let next = roster.next_beat(now);
-            self.parts.tenure.report(roster.len(), roster.lag(now));
-            self.meters.roster(&roster, now);
             drop(roster);
             self.begin(begun);
             next
@@ -43,12 +42,20 @@ impl Shared {
             self.meters.held_back();
             None
         };
+        self.report(now);
         let next = next.map_or(round, |next| next.min(round));
         let mut state = self.state();
         state.beat_at = Some(now);
         state.asleep_until = Some(next);
         drop(state);
         next.since(self.moment())
+    }
+
+    /// Says how polling goes, also while nothing may begin.
+    fn report(&self, now: Moment) {
+        let roster = self.roster();
+        self.parts.tenure.report(roster.len(), roster.lag(now));
+        self.meters.roster(&roster, now);
     }
 
     /// Sends the requests on their way.
@@ -59,7 +66,8 @@ impl Shared {
             self.parts.sink.take_circuit(circuit, at);
         }
         for takeoff in begun.takeoffs {
-            self.tasks.spawn(flight::fly(Arc::clone(self), takeoff));
+            let flight = flight::fly(Arc::clone(self), takeoff);
+            self.tasks.spawn(self.flights.track_future(flight));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use mainstay_base::{Moment, Timestamp};
 
@@ -13,17 +14,24 @@ use crate::report::Report;
 use crate::roster::{Aboard, Outcome, Takeoff};
 use crate::sink::PollResult;
 
+/// How long after the stop a request may still land: whoever polls its service next would ask again at
+/// once what has no result.
+const LAST_LANDING: Duration = Duration::from_secs(3);
+
 /// Makes the request and settles everybody aboard. Whoever ends it before lands it all the same.
 pub(super) async fn fly(shared: Arc<Shared>, takeoff: Takeoff) {
-    let landing = Landing { shared: &shared, takeoff: Some(takeoff), aboard: Vec::new() };
+    let ending = Outcome::NotBegun;
+    let mut landing =
+        Landing { shared: &shared, takeoff: Some(takeoff), aboard: Vec::new(), ending };
     let Some(takeoff) = &landing.takeoff else { return };
     // Right before the request: a process that stood still since the take-off asks nobody.
-    if !shared.parts.tenure.is_live(shared.moment()) {
+    if !shared.parts.tenure.may_begin(takeoff.lease, shared.moment()) {
         return;
     }
+    landing.ending = Outcome::GivenUp;
     let observation = tokio::select! {
         observation = shared.parts.observe.observe(&takeoff.endpoint) => observation,
-        () = shared.stop.cancelled() => return,
+        () = shared.last_landing() => return,
     };
     landing.land(&observation);
 }
@@ -34,6 +42,8 @@ struct Landing<'a> {
     takeoff: Option<Takeoff>,
     /// Who is not settled yet.
     aboard: Vec<Aboard>,
+    /// What has become of those who are not settled in the end.
+    ending: Outcome,
 }
 
 impl Landing<'_> {
@@ -77,13 +87,19 @@ impl Drop for Landing<'_> {
         // Also those whose answer could not be read to its end.
         for aboard in self.aboard.drain(..) {
             let number = aboard.watch.number;
-            self.shared.roster().settle(number, aboard.attempt, Outcome::GivenUp, now);
+            self.shared.roster().settle(number, aboard.attempt, self.ending, now);
             self.shared.state().waiting.remove(&aboard.attempt);
         }
     }
 }
 
 impl Shared {
+    /// When what is in the air is given up, after the stop.
+    async fn last_landing(&self) {
+        self.stop.cancelled().await;
+        tokio::time::sleep(LAST_LANDING).await;
+    }
+
     fn aboard(&self, takeoff: &Takeoff) -> Vec<Aboard> {
         let mut dropped = 0;
         let aboard = self.roster().land(takeoff, &mut dropped);
@@ -112,7 +128,7 @@ impl Shared {
 
 /// Tells an operator how the poll ended, and gives them a way to learn what was recorded.
 fn tell(
-    waiting: tokio::sync::oneshot::Sender<Landed>,
+    waiting: tokio::sync::oneshot::Sender<Option<Landed>>,
     observation: &Observation,
     outcome: &Result<Report, PollFailure>,
 ) -> Option<tokio::sync::oneshot::Sender<crate::sink::Recorded>> {
@@ -122,7 +138,7 @@ fn tell(
         Err(failure) => (Vec::new(), Some(failure.clone())),
     };
     let landed = Landed { latency: observation.latency, warnings, failure, recorded };
-    waiting.send(landed).ok().map(|()| sender)
+    waiting.send(Some(landed)).ok().map(|()| sender)
 }
 
 fn bad_body(bad: &crate::formats::BadBody) -> PollFailure {

@@ -63,14 +63,18 @@ impl Engine {
         &self,
         number: ServiceNumber,
     ) -> Result<PollAnswer, PollNowError> {
+        if self.shared.stop.is_cancelled() {
+            return Err(PollNowError::Stopping);
+        }
         let landing = self.start_now(number)?;
         // A request ends by its own timeout; this is for one that does not.
         let landed = tokio::time::timeout(LANDING, landing).await.map_err(|_| self.gone())?;
-        let landed = landed.map_err(|_| self.gone())?;
+        let landed = landed.map_err(|_| self.gone())?.ok_or(PollNowError::Nobody)?;
         let recorded = tokio::time::timeout(RECORDING, landed.recorded).await;
         let summary = match recorded {
             Ok(Ok(Recorded::Written(summary))) => summary,
-            Ok(Ok(Recorded::Stale | Recorded::TakenOver)) => return Err(PollNowError::Stale),
+            Ok(Ok(Recorded::Stale)) => return Err(PollNowError::Stale),
+            Ok(Ok(Recorded::TakenOver)) => return Err(PollNowError::Nobody),
             Ok(Ok(Recorded::Refused)) | Err(_) => return Err(PollNowError::NotRecorded),
             Ok(Err(_)) => return Err(self.gone()),
         };
@@ -85,7 +89,10 @@ impl Engine {
         })
     }
 
-    fn start_now(&self, number: ServiceNumber) -> Result<oneshot::Receiver<Landed>, NotNow> {
+    fn start_now(
+        &self,
+        number: ServiceNumber,
+    ) -> Result<oneshot::Receiver<Option<Landed>>, NotNow> {
         let shared = &self.shared;
         if !shared.parts.sink.has_room() {
             let message = "results wait for the database, and there is no room for another one; ask again in a moment";
@@ -97,6 +104,7 @@ impl Engine {
         }
         let (sender, receiver) = oneshot::channel();
         let mut roster = shared.roster();
+        shared.hold_to_owned(&mut roster);
         let (attempt, begun) = roster.poll_now(number, now)?;
         // Before anybody can land it.
         shared.state().waiting.insert(attempt, sender);

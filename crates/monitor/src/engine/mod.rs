@@ -70,6 +70,8 @@ struct Shared {
     /// How many requests are landing: their results are on the way to the sink.
     landing: AtomicUsize,
     tasks: TaskTracker,
+    /// The beat, and what it has sent out.
+    flights: TaskTracker,
     stop: CancellationToken,
 }
 
@@ -81,8 +83,11 @@ struct State {
     beat_at: Option<Moment>,
     /// When the source was last read to its end.
     synced_at: Option<Moment>,
-    /// Who waits for a poll that an operator asked for.
-    waiting: HashMap<Attempt, oneshot::Sender<Landed>>,
+    /// The version of what is owned here that the roster was last held to.
+    owned: u64,
+    /// Who waits for a poll that an operator asked for. Nothing has landed for whoever it is whose
+    /// service went to another instance meanwhile.
+    waiting: HashMap<Attempt, oneshot::Sender<Option<Landed>>>,
 }
 
 /// Whether the loop turns.
@@ -94,10 +99,12 @@ pub struct Pulse {
     pub sync: Option<Duration>,
     /// How long either may take.
     pub limit: Duration,
+    /// Whether nothing is polled here because the leases could not be renewed.
+    pub has_lapsed: bool,
 }
 
 impl Engine {
-    /// Starts polling. It ends with `stop`; what is in the air then is given up.
+    /// Starts polling. It ends with `stop`; what is in the air then has a short while to land.
     #[must_use]
     pub fn start(parts: EngineParts, tasks: &TaskTracker, stop: CancellationToken) -> Self {
         let roster = Roster::new(parts.policy, Arc::clone(&parts.rng));
@@ -109,13 +116,20 @@ impl Engine {
             meters: Meters::new(),
             landing: AtomicUsize::new(0),
             tasks: tasks.clone(),
+            flights: TaskTracker::new(),
             stop,
             parts,
         });
-        tasks.spawn(beat::run(Arc::clone(&shared)));
+        tasks.spawn(shared.flights.track_future(beat::run(Arc::clone(&shared))));
         tasks.spawn(sync::run(Arc::clone(&shared)));
         tasks.spawn(drain::run(Arc::clone(&shared)));
         Self { shared }
+    }
+
+    /// Waits, after the stop, until nothing is in the air any more.
+    pub async fn landed(&self) {
+        self.shared.flights.close();
+        self.shared.flights.wait().await;
     }
 
     /// An edit was committed: it takes effect now, not at the next tick.
@@ -136,7 +150,8 @@ impl Engine {
         let state = self.shared.state();
         let ago = |at: Option<Moment>| at.map(|at| now.since(at));
         let limit = self.shared.parts.policy.cycle().saturating_mul(PULSE_CYCLES) + PULSE_GRACE;
-        Pulse { beat: ago(state.beat_at), sync: ago(state.synced_at), limit }
+        let has_lapsed = !self.shared.parts.tenure.is_live(now);
+        Pulse { beat: ago(state.beat_at), sync: ago(state.synced_at), limit, has_lapsed }
     }
 }
 
@@ -176,6 +191,26 @@ impl Shared {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds the roster to what is owned now: others may have polled the rest for long.
+    fn hold_to_owned(&self, roster: &mut Roster) {
+        let seen = self.state().owned;
+        if let Some((version, owned)) = self.parts.tenure.owned_since(seen) {
+            roster.keep_owned(&owned);
+            self.dismiss(roster);
+            self.state().owned = version;
+        }
+    }
+
+    /// Tells whoever waits for a poll of a service that went to another instance.
+    fn dismiss(&self, roster: &Roster) {
+        let mut state = self.state();
+        let gone = state.waiting.extract_if(|attempt, _| !roster.is_under_way(*attempt));
+        for (_, waiting) in gone {
+            // Whoever asked may have gone too.
+            let _ = waiting.send(None);
+        }
     }
 
     /// Wakes the beat if `next` comes before what it waits for.

@@ -2,12 +2,17 @@
 //! that are polled here from now on, or no more.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainstay_store::StoreError;
 
 use super::Shared;
 use crate::shards::{Holding, Shard, ShardSet};
 use crate::source::Changes;
+
+/// How long one part of the list may take to read: whoever waits for longer learns too late which shards
+/// came and went meanwhile.
+const READ_LIMIT: Duration = Duration::from_secs(3);
 
 /// Up to where it has read.
 struct Book {
@@ -51,7 +56,8 @@ impl Shared {
         // Not before they are read to the end: until then they are to be read again.
         let mut latest = book.latest;
         loop {
-            let changes = self.parts.source.changes(latest).await?;
+            let asked = tokio::time::timeout(READ_LIMIT, self.parts.source.changes(latest)).await;
+            let changes = asked.map_err(|_| StoreError::Busy { waited: READ_LIMIT })??;
             let is_last = changes.latest <= latest || changes.is_empty();
             latest = changes.latest.max(latest);
             self.apply(changes, &holding);
@@ -70,7 +76,7 @@ impl Shared {
         if !shards.is_empty() {
             let mut roster = self.roster();
             roster.drop_shards(shards);
-            self.state().waiting.retain(|attempt, _| roster.is_under_way(*attempt));
+            self.dismiss(&roster);
         }
     }
 

@@ -78,7 +78,7 @@ impl Sink for Recorder {
         self.queue.has_room()
     }
 
-    fn unrecorded(&self, shards: ShardSet) -> usize {
+    fn unrecorded(&self, shards: ShardSet) -> ShardSet {
         self.queue.unrecorded(shards)
     }
 }

@@ -134,10 +134,10 @@ impl Queue {
         }
     }
 
-    pub(super) fn unrecorded(&self, shards: ShardSet) -> usize {
+    pub(super) fn unrecorded(&self, shards: ShardSet) -> ShardSet {
         let inner = self.lock();
-        let counts = inner.unrecorded.iter().filter(|(shard, _)| shards.contains(**shard));
-        counts.map(|(_, count)| *count).sum()
+        let counts = inner.unrecorded.iter().filter(|(_, count)| **count > 0);
+        counts.map(|(shard, _)| *shard).collect::<ShardSet>().among(shards)
     }
 
     pub(super) fn set_failing(&self, since: Option<Timestamp>) {

@@ -198,6 +198,7 @@ impl Task {
             let marked = self
                 .events
                 .write(async |tx, out| {
+                    crate::shards::shorten_patience(tx).await?;
                     let now = tx.now().await?;
                     let marked = overdue::mark(tx, now, &waiting).await?;
                     for one in &marked {

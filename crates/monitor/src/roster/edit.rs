@@ -10,7 +10,7 @@ use mainstay_kernel::Backoff;
 use super::entry::{Entry, Refused};
 use super::places::Place;
 use super::{Memory, Roster};
-use crate::decide::due_at_start;
+use crate::decide::{Planned, due_at_start};
 use crate::policy::MOST_SERVICES;
 use crate::watch::{ServiceNumber, Watch};
 
@@ -61,6 +61,10 @@ impl Roster {
             let _ = breaker.restore(&memory.breaker);
         }
         let planned = memory.and_then(|memory| memory.planned);
+        let planned = match watch.lease {
+            Some(_) => planned.map(Planned::taken_over),
+            None => planned,
+        };
         let place = watch.endpoint.fingerprint();
         let longest = self.longest_wait();
         let due = due_at_start(planned, watch.interval, longest, place, now);

@@ -117,7 +117,8 @@ impl Roster {
         now: Moment,
         begun: &mut Begun,
     ) -> Option<Attempt> {
-        let endpoint = Arc::clone(&self.entries.get(start.place)?.watch.endpoint);
+        let watch = &self.entries.get(start.place)?.watch;
+        let (endpoint, lease) = (Arc::clone(&watch.endpoint), watch.lease);
         self.attempts = self.attempts.saturating_add(1);
         let attempt = Attempt { count: self.attempts, place: start.place };
         match self.flights.join(Request(Arc::clone(&endpoint)), attempt) {
@@ -128,7 +129,7 @@ impl Roster {
             }
             Ok(Role::Leader(generation)) => {
                 self.airborne.insert(generation, slot);
-                begun.takeoffs.push(Takeoff { endpoint, generation });
+                begun.takeoffs.push(Takeoff { endpoint, generation, lease });
             }
             // Who shares a request calls nobody: the slot is for others, and not for itself again.
             Ok(Role::Follower(_)) => {

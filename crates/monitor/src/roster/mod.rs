@@ -42,6 +42,7 @@ use self::places::{Place, Places};
 pub use self::why::Schedule;
 use crate::decide::{Ending, due_after_poll, on_grid};
 use crate::policy::{GRID, MOST_SERVICES, PollPolicy};
+use crate::shards::Lease;
 use crate::watch::{Endpoint, ServiceNumber, Watch};
 
 /// The most services that wait for one request.
@@ -77,6 +78,8 @@ pub struct Takeoff {
     pub endpoint: Arc<Endpoint>,
     /// Which flight it is.
     pub generation: Generation,
+    /// The lease that it is made under, and everybody aboard with it: they share a host.
+    pub lease: Option<Lease>,
 }
 
 /// What began on one point of the grid.
@@ -237,6 +240,10 @@ impl Roster {
                 flying.permit.cancel();
                 Ending::GivenUp
             }
+            Outcome::NotBegun => {
+                flying.permit.cancel();
+                Ending::NotBegun
+            }
         };
         let due = due_after_poll(flying.due, entry.watch.interval, ending, now);
         let refused = entry.breaker.would_reject().and_then(|rejected| rejected.retry_after);
@@ -352,6 +359,8 @@ pub enum Outcome {
     Failure,
     /// It was given up: nothing is known of the endpoint.
     GivenUp,
+    /// Nobody was asked: it is still due.
+    NotBegun,
 }
 
 impl std::fmt::Debug for Roster {

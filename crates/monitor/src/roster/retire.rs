@@ -1,22 +1,24 @@
 //! Services that go to another instance.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mainstay_base::Moment;
 
 use super::Roster;
 use super::entry::Entry;
-use crate::shards::ShardSet;
+use crate::shards::{Lease, Shard, ShardSet};
 
 impl Roster {
-    /// Begins no more polls in these shards, and tells how many are still in the air. Each ends as
-    /// usual, and is the last of its service here.
-    pub fn retire(&mut self, shards: ShardSet) -> usize {
-        let (mut idle, mut flying) = (Vec::new(), 0_usize);
+    /// Begins no more polls in these shards, and tells in which of them some are still in the air. Each
+    /// ends as usual, and is the last of its service here.
+    pub fn retire(&mut self, shards: ShardSet) -> ShardSet {
+        let (mut idle, mut flying) = (Vec::new(), ShardSet::NONE);
         for entry in self.entries.iter_mut().filter(|entry| entry.is_in(shards)) {
             if entry.flying.is_some() {
                 entry.is_retiring = true;
-                flying = flying.saturating_add(1);
+                flying =
+                    flying.and(entry.watch.lease.map(|lease| lease.shard).into_iter().collect());
             } else {
                 idle.push(entry.watch.number);
             }
@@ -29,7 +31,17 @@ impl Roster {
 
     /// Polls nothing of these shards any more. A result in the air will be stale.
     pub fn drop_shards(&mut self, shards: ShardSet) {
-        let gone = self.entries.iter_mut().filter(|entry| entry.is_in(shards));
+        self.drop_if(|entry| entry.is_in(shards));
+    }
+
+    /// Polls nothing any more under leases that are not among these. A result in the air will be stale.
+    pub fn keep_owned(&mut self, owned: &BTreeMap<Shard, i64>) {
+        let is_owned = |lease: Lease| owned.get(&lease.shard) == Some(&lease.generation);
+        self.drop_if(|entry| entry.watch.lease.is_some_and(|lease| !is_owned(lease)));
+    }
+
+    fn drop_if(&mut self, is_gone: impl Fn(&Entry) -> bool) {
+        let gone = self.entries.iter_mut().filter(|entry| is_gone(entry));
         let gone: Vec<_> = gone.map(|entry| entry.watch.number).collect();
         for number in gone {
             self.forget(number);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mainstay_base::{Id, Timestamp};
 
-use super::model::{LEFT_ALONE, LeaseRow, MOST_HANDED_OVER, RENEW_EVERY, Standing};
+use super::model::{LEFT_ALONE, LOOK_FOR_SHARE, LeaseRow, MOST_HANDED_OVER, RENEW_EVERY, Standing};
 use super::shard::{SHARDS, Shard, ShardSet};
 
 /// The shortest time between two looks.
@@ -119,7 +119,14 @@ impl Sight<'_> {
         last.iter().chain(first).copied().collect::<Vec<_>>().into_iter()
     }
 
-    /// When something may have to be done: a lease ends, or a free shard was left alone for long enough.
+    /// Whether others have more than their share, and it has room for some of it.
+    fn waits_for_share(&self) -> bool {
+        let (share, held) = (self.share(), self.owned_by(self.me).without(self.draining));
+        held.len() < share && self.others().any(|one| self.owned_by(one.id).len() > share)
+    }
+
+    /// When something may have to be done: a lease ends, a free shard was left alone for long enough, or
+    /// somebody may have released a shard for this one.
     fn next_look(&self) -> Duration {
         let ends =
             self.others().filter_map(|one| one.expires_at).map(|until| until.since(self.now));
@@ -127,8 +134,9 @@ impl Sight<'_> {
             let since = self.free_since(row)?;
             Some(LEFT_ALONE.saturating_sub(self.now.since(since)))
         });
-        let soonest = ends.chain(waits).min().unwrap_or(RENEW_EVERY);
-        soonest.clamp(SOONEST_LOOK, RENEW_EVERY)
+        let latest = if self.waits_for_share() { LOOK_FOR_SHARE } else { RENEW_EVERY };
+        let soonest = ends.chain(waits).min().unwrap_or(latest);
+        soonest.clamp(SOONEST_LOOK, latest)
     }
 }
 

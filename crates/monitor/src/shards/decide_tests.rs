@@ -123,6 +123,17 @@ fn the_end_of_a_lease_is_not_slept_through() {
 }
 
 #[test]
+fn who_waits_for_its_share_looks_before_what_is_released_for_it_is_taken_back() {
+    let both = [alive(1), alive(2)];
+    let look_in =
+        |owner: fn(i64) -> Option<u8>| look(&both, &leases(owner), ShardSet::NONE).look_in;
+    assert_eq!(look_in(|_| Some(2)), LOOK_FOR_SHARE);
+    assert!(LOOK_FOR_SHARE < LEFT_ALONE);
+    assert_eq!(look_in(|number| Some(if number < 32 { 1 } else { 2 })), RENEW_EVERY);
+    assert_eq!(look_in(|_| Some(1)), RENEW_EVERY, "it is the other who waits");
+}
+
+#[test]
 fn who_has_just_come_gets_nothing_yet() {
     let new = Standing { is_settled: false, ..alive(2) };
     let plan = look(&[alive(1), new], &leases(|_| Some(1)), ShardSet::NONE);

@@ -204,14 +204,14 @@ impl From<Result<PollAnswer, PollNowError>> for Told {
     fn from(answer: Result<PollAnswer, PollNowError>) -> Self {
         match answer {
             Ok(answer) => Self::Polled { answer },
-            Err(PollNowError::NotNow(NotNow::NotWatched)) => Self::NotWatched,
+            Err(PollNowError::NotNow(NotNow::NotWatched) | PollNowError::Nobody) => {
+                Self::NotWatched
+            }
             Err(PollNowError::NotNow(NotNow::InProgress)) => Self::InProgress,
             Err(PollNowError::NotNow(NotNow::Busy(message))) => Self::Busy { message },
             Err(PollNowError::Stale) => Self::Stale,
             Err(PollNowError::Stopping) => Self::Stopping,
-            Err(PollNowError::NotRecorded | PollNowError::Nobody | PollNowError::NotAsked) => {
-                Self::NotRecorded
-            }
+            Err(PollNowError::NotRecorded | PollNowError::NotAsked) => Self::NotRecorded,
         }
     }
 }
@@ -278,6 +278,7 @@ mod tests {
             (Err(PollNowError::NotRecorded), Err(PollNowError::NotRecorded)),
             (Err(NotNow::NotWatched.into()), Err(PollNowError::Nobody)),
             (Err(PollNowError::Stopping), Err(PollNowError::Nobody)),
+            (Err(PollNowError::Nobody), Err(PollNowError::Nobody)),
         ] {
             let text = serde_json::to_string(&Told::from(said)).unwrap();
             let read: Told = serde_json::from_str(&text).unwrap();

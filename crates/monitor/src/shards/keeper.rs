@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::decide::SOONEST_LOOK;
-use super::look::{Looked, Looker, look};
+use super::look::{Looked, Looker, leave, look};
 use super::measure;
 use super::model::LAPSE;
 use super::record::instances::{self, Registered};
@@ -23,7 +23,7 @@ use super::wall::DatabaseClock;
 /// What the bell says when shards can be taken, or somebody has come.
 const SHARDS_KEY: &str = "shards";
 /// The longest that one look may take: a database that hangs must not keep it from asking again.
-const LOOK_LIMIT: Duration = Duration::from_secs(3);
+const LOOK_LIMIT: Duration = Duration::from_secs(2);
 /// When it looks again after a look that failed, or that left something to take.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// How long leaving waits for the last recording.
@@ -121,6 +121,8 @@ impl Keeper {
     async fn look_once(&mut self) -> Duration {
         let tenure = self.parts.tenure.clone();
         let clock = Arc::clone(&self.parts.wall);
+        // Before anything is asked: what the database grants counts from its own later moment.
+        let renewed = clock.moment();
         let (draining, drained) = tenure.leaving();
         let about = self.parts.about.clone();
         let looker = Looker {
@@ -132,9 +134,8 @@ impl Keeper {
             load: tenure.load(),
             draining,
             drained,
+            may_bury: tenure.may_bury(renewed),
         };
-        // Before anything is asked: what the database grants counts from its own later moment.
-        let renewed = clock.moment();
         let bell = self.doorbell().clone();
         let looking = self.parts.events.db().write(async |tx| {
             let looked = look(tx, &*clock, looker).await?;
@@ -167,8 +168,12 @@ impl Keeper {
         tenure.adopt(looked.me, looked.mine.iter().map(|row| row.lease), renewed);
         tenure.drain(looked.plan.drain);
         self.tell(looked, mine, lost);
+        // The next renewal is due by when this one was asked for, not by when it was answered.
+        let passed = self.parts.wall.moment().since(renewed);
+        let look_in = looked.plan.look_in.saturating_sub(passed).max(SOONEST_LOOK);
         let has_all = looked.plan.take.without(mine).is_empty();
-        if has_all { looked.plan.look_in } else { looked.plan.look_in.min(LOOK_AGAIN) }
+        let has_released = self.parts.tenure.leaving().1.is_empty();
+        if has_all && has_released { look_in } else { LOOK_AGAIN }
     }
 
     fn tell(&self, looked: &Looked, mine: ShardSet, lost: ShardSet) {
@@ -204,6 +209,9 @@ impl Keeper {
         measure::renewal_failed();
         let now = self.parts.wall.moment();
         let has_lapsed = self.parts.tenure.renewed_ago(now).is_some_and(|ago| ago >= LAPSE);
+        if has_lapsed {
+            measure::owned(0);
+        }
         self.note_lapse(has_lapsed, error);
         LOOK_AGAIN
     }
@@ -250,9 +258,7 @@ impl Keeper {
             .events
             .db()
             .write(async |tx| {
-                let now = tx.now().await?;
-                leases::release(tx, me, Shard::all().collect(), now).await?;
-                instances::leave(tx, me, now).await?;
+                leave(tx, me).await?;
                 tx.after_commit(move || bell.ring(Topic::Polling, SHARDS_KEY));
                 Ok(())
             })

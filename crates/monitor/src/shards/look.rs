@@ -1,13 +1,13 @@
 //! One look at the leases, in one transaction: renew, release, see, decide, take.
 
 use mainstay_base::{Clock, Id, Moment, Timestamp};
-use mainstay_store::{Dialect, StoreError, Tx};
+use mainstay_store::{StoreError, Tx};
 
 use super::decide::{Plan, Sight, plan};
 use super::model::{LEASE, LeaseRow, Standing};
 use super::record::instances::{self, Load, Registered};
 use super::record::{leases, patience};
-use super::shard::ShardSet;
+use super::shard::{Shard, ShardSet};
 
 /// Who looks, and with what.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,8 @@ pub(super) struct Looker<'a> {
     /// What it is handing over, and what of it can be released.
     pub(super) draining: ShardSet,
     pub(super) drained: ShardSet,
+    /// Whether it says of others that they are lost.
+    pub(super) may_bury: bool,
 }
 
 /// What was seen and done.
@@ -49,10 +51,8 @@ pub(super) async fn look(
     clock: &dyn Clock,
     looker: Looker<'_>,
 ) -> Result<Looked, StoreError> {
-    if tx.dialect() == Dialect::Postgres {
-        // Whoever stands still in the middle of this holds nobody up for long.
-        patience::shorten(tx).await?;
-    }
+    // Whoever stands still in the middle of this holds nobody up for long.
+    patience::shorten(tx).await?;
     let asked = clock.moment();
     let now = tx.now().await?;
     let time = (now, asked, clock.moment());
@@ -60,12 +60,17 @@ pub(super) async fn look(
     // Another id owns nothing yet, so it hands nothing over either.
     let (draining, drained) =
         if is_new { Default::default() } else { (looker.draining, looker.drained) };
-    if !drained.is_empty() {
-        leases::release(tx, me, drained, now).await?;
+    // What a recording holds in this moment is released with the next look.
+    let released = if drained.is_empty() {
+        ShardSet::NONE
+    } else {
+        leases::release(tx, me, drained, now).await?
+    };
+    if looker.may_bury {
+        instances::bury(tx, now).await?;
     }
-    instances::bury(tx, now).await?;
     let (standings, mut rows) = (instances::standings(tx).await?, leases::all(tx).await?);
-    let draining = draining.without(drained);
+    let draining = draining.without(released);
     let sight = Sight { me, now, instances: &standings, leases: &rows, draining };
     let plan = plan(&sight);
     let taken = if plan.take.is_empty() {
@@ -77,7 +82,15 @@ pub(super) async fn look(
     rows.retain(|row| row.owner == Some(me));
     rows.extend(taken);
     let started_at = looker.started_at.unwrap_or(now);
-    Ok(Looked { me, started_at, is_new, plan, mine: rows, released: drained, taken: sorted, time })
+    Ok(Looked { me, started_at, is_new, plan, mine: rows, released, taken: sorted, time })
+}
+
+/// Gives everything back. What another holds in this moment is free all the same: its owner is gone.
+pub(super) async fn leave(tx: &mut Tx, me: Id) -> Result<(), StoreError> {
+    patience::shorten(tx).await?;
+    let now = tx.now().await?;
+    leases::release(tx, me, Shard::all().collect(), now).await?;
+    instances::leave(tx, me, now).await
 }
 
 /// Renews, or comes in as somebody new.

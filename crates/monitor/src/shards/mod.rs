@@ -26,7 +26,7 @@ pub use errands::Errands;
 pub use keeper::{About, Keeper, KeeperParts};
 pub use measure::describe_metrics;
 pub use model::Lease;
-pub(crate) use record::patience::short_patience;
+pub(crate) use record::patience::{short_patience, shorten as shorten_patience};
 pub use shard::{SHARDS, Shard, ShardSet};
 pub use tenure::{Holding, Tenure};
 pub use view::{InstanceState, InstanceView, Instances, InstancesView};

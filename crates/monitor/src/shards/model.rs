@@ -15,6 +15,9 @@ pub const RENEW_EVERY: Duration = Duration::from_secs(3);
 pub const LAPSE: Duration = Duration::from_secs(7);
 /// For so long a free shard is left to those who have fewer than their share; then anybody takes it.
 pub const LEFT_ALONE: Duration = Duration::from_secs(2);
+/// How often an instance looks that has room for what another has too much of. What is released for it
+/// would be taken back after [`LEFT_ALONE`], should a bell be lost: it must have looked before.
+pub const LOOK_FOR_SHARE: Duration = Duration::from_secs(1);
 /// Who runs and renews for so long gets a share. One that dies whenever it is started gets none: shards
 /// would wait for it again and again.
 pub const SETTLED_AFTER: Duration = Duration::from_secs(2);

@@ -8,7 +8,7 @@ use mainstay_base::{Id, Moment};
 use mainstay_kernel::HostKey;
 use tokio::sync::{Notify, watch};
 
-use super::model::{LAPSE, Lease};
+use super::model::{LAPSE, Lease, RENEW_EVERY};
 use super::record::instances::Load;
 use super::shard::{Shard, ShardSet};
 use crate::watch::Watch;
@@ -33,6 +33,10 @@ struct State {
     me: Option<Id>,
     /// When the renewal was asked for that was last answered.
     renewed: Option<Moment>,
+    /// When the first one after a lapse was asked for.
+    back: Option<Moment>,
+    /// Counts the changes of what it owns.
+    version: u64,
     /// The generation of each shard that it owns.
     held: BTreeMap<Shard, i64>,
     /// Those of them that are being handed over.
@@ -87,6 +91,22 @@ impl Tenure {
         self.is_alone() || self.state().renewed.is_some_and(|at| now.since(at) < LAPSE)
     }
 
+    /// Whether a request may go out under this lease: it is live, and still owned. `None` is the lease of
+    /// who is alone.
+    #[must_use]
+    pub fn may_begin(&self, lease: Option<Lease>, now: Moment) -> bool {
+        let Some(lease) = lease else { return self.is_live(now) };
+        let state = self.state();
+        let is_live = state.renewed.is_some_and(|at| now.since(at) < LAPSE);
+        is_live && state.held.get(&lease.shard) == Some(&lease.generation)
+    }
+
+    /// What is owned, with what is being handed over, if that has changed since the version `seen`.
+    pub(crate) fn owned_since(&self, seen: u64) -> Option<(u64, BTreeMap<Shard, i64>)> {
+        let state = self.state();
+        (state.version != seen).then(|| (state.version, state.held.clone()))
+    }
+
     /// What may be polled. What is being handed over is not in it.
     #[must_use]
     pub fn holding(&self) -> Holding {
@@ -137,7 +157,13 @@ impl Tenure {
         let held: BTreeMap<_, _> = leases.map(|lease| (lease.shard, lease.generation)).collect();
         let mut state = self.state();
         let had_lapsed = state.renewed.is_none_or(|at| renewed.since(at) >= LAPSE);
+        if had_lapsed && state.renewed.is_some() {
+            state.back = Some(renewed);
+        }
         let has_changed = state.held != held;
+        if has_changed {
+            state.version = state.version.wrapping_add(1);
+        }
         let is_same = |shard: Shard| state.held.get(&shard) == held.get(&shard);
         let kept: ShardSet = held.keys().copied().filter(|shard| is_same(*shard)).collect();
         state.draining = state.draining.among(kept);
@@ -179,6 +205,14 @@ impl Tenure {
     /// How long ago the renewal was asked for that was last answered.
     pub(super) fn renewed_ago(&self, now: Moment) -> Option<Duration> {
         self.state().renewed.map(|at| now.since(at))
+    }
+
+    /// Whether it may say of others that they are lost. Not while it could not renew itself, nor right
+    /// after that: an outage of the database has kept the others from renewing too.
+    pub(super) fn may_bury(&self, now: Moment) -> bool {
+        let state = self.state();
+        let has_lapsed = state.renewed.is_some_and(|at| now.since(at) >= LAPSE);
+        !has_lapsed && state.back.is_none_or(|at| now.since(at) >= RENEW_EVERY)
     }
 
     pub(super) fn held(&self) -> ShardSet {
@@ -266,6 +300,44 @@ mod tests {
         assert!(tenure.is_live(at(106)));
         assert!(!tenure.is_live(at(107)));
         assert!(Tenure::alone().is_live(at(1_000_000)));
+    }
+
+    #[test]
+    fn a_request_goes_out_only_under_a_lease_that_is_owned_now() {
+        let tenure = Tenure::shared();
+        tenure.adopt(me(), [lease(3, 1)].into_iter(), at(100));
+        assert!(tenure.may_begin(Some(lease(3, 1)), at(101)));
+        assert!(!tenure.may_begin(Some(lease(3, 2)), at(101)), "of another tenure");
+        assert!(!tenure.may_begin(Some(lease(4, 1)), at(101)));
+        assert!(!tenure.may_begin(Some(lease(3, 1)), at(107)));
+        tenure.drain(set(&[3]));
+        assert!(tenure.may_begin(Some(lease(3, 1)), at(101)), "until it is released");
+        assert!(Tenure::alone().may_begin(None, at(1_000_000)));
+    }
+
+    #[test]
+    fn what_is_owned_is_told_once_for_each_change() {
+        let tenure = Tenure::shared();
+        assert_eq!(tenure.owned_since(0), None);
+        tenure.adopt(me(), [lease(3, 1)].into_iter(), at(0));
+        let (seen, owned) = tenure.owned_since(0).unwrap();
+        assert_eq!(owned, [(lease(3, 1).shard, 1)].into());
+        tenure.adopt(me(), [lease(3, 1)].into_iter(), at(3));
+        assert_eq!(tenure.owned_since(seen), None);
+        tenure.adopt(me(), std::iter::empty(), at(30));
+        assert_eq!(tenure.owned_since(seen).unwrap().1, BTreeMap::new());
+    }
+
+    #[test]
+    fn who_could_not_renew_itself_calls_nobody_lost() {
+        let tenure = Tenure::shared();
+        assert!(tenure.may_bury(at(0)), "who starts finds those that died before");
+        tenure.adopt(me(), std::iter::empty(), at(0));
+        assert!(tenure.may_bury(at(6)));
+        assert!(!tenure.may_bury(at(12)), "the others could not renew either");
+        tenure.adopt(me(), std::iter::empty(), at(12));
+        assert!(!tenure.may_bury(at(14)), "they have not had the time");
+        assert!(tenure.may_bury(at(15)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! An engine in a world that answers as it is told.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -25,19 +25,30 @@ use tokio_util::task::TaskTracker;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Manner {
     Answers(&'static str),
+    /// The same, after half a second.
+    AnswersLate(&'static str),
     Fails,
     Hangs,
     Panics,
 }
 
+/// The clock of this machine, which can be set ahead: as if the process had stood still for so long.
+#[derive(Default)]
+pub(crate) struct JumpingClock {
+    inner: SystemClock,
+    ahead: AtomicU64,
+}
+
 pub(crate) struct World {
-    pub(crate) clock: Arc<SystemClock>,
+    pub(crate) clock: Arc<JumpingClock>,
     manners: Mutex<HashMap<String, Manner>>,
     asked: Mutex<Vec<(Moment, String)>>,
     taken: Mutex<Vec<PollResult>>,
     services: Mutex<(i64, Vec<Watch>, Vec<ServiceNumber>)>,
     pub(crate) is_full: AtomicBool,
     pub(crate) is_unreadable: AtomicBool,
+    /// Whoever asks which services there are gets no answer.
+    pub(crate) is_silent: AtomicBool,
     ids: IdSource,
 }
 
@@ -69,7 +80,7 @@ impl Stage {
     }
 
     fn observing(tenure: Tenure, observe: impl FnOnce(&Arc<World>) -> Arc<dyn Observe>) -> Self {
-        let clock = Arc::new(SystemClock::new());
+        let clock = Arc::new(JumpingClock::default());
         let ids = IdSource::new(clock.clone(), Arc::new(SystemRng));
         let world = Arc::new(World {
             clock: Arc::clone(&clock),
@@ -79,6 +90,7 @@ impl Stage {
             services: Mutex::default(),
             is_full: AtomicBool::new(false),
             is_unreadable: AtomicBool::new(false),
+            is_silent: AtomicBool::new(false),
             ids,
         });
         let parts = EngineParts {
@@ -188,6 +200,26 @@ impl World {
     }
 }
 
+impl JumpingClock {
+    pub(crate) fn jump(&self, by: Duration) {
+        self.ahead.fetch_add(u64::try_from(by.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
+    fn ahead(&self) -> Duration {
+        Duration::from_millis(self.ahead.load(Ordering::SeqCst))
+    }
+}
+
+impl Clock for JumpingClock {
+    fn now(&self) -> Timestamp {
+        self.inner.now().plus(self.ahead())
+    }
+
+    fn moment(&self) -> Moment {
+        self.inner.moment().plus(self.ahead())
+    }
+}
+
 impl Observe for World {
     fn observe<'a>(&'a self, endpoint: &'a Arc<Endpoint>) -> Observing<'a> {
         self.asked.lock().unwrap().push((self.clock.moment(), endpoint.url.clone()));
@@ -196,6 +228,10 @@ impl Observe for World {
         Box::pin(async move {
             match manner {
                 Manner::Answers(body) => answer(Ok(Bytes::from_static(body.as_bytes()))),
+                Manner::AnswersLate(body) => {
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                    answer(Ok(Bytes::from_static(body.as_bytes())))
+                }
                 Manner::Fails => answer(Err(PollFailure {
                     kind: FailureKind::ConnectRefused,
                     message: "nobody is there".to_owned(),
@@ -235,6 +271,12 @@ impl Source for World {
                 gone: services.2.clone(),
             })
         };
-        Box::pin(async move { changes })
+        let is_silent = self.is_silent.load(Ordering::SeqCst);
+        Box::pin(async move {
+            if is_silent {
+                std::future::pending::<()>().await;
+            }
+            changes
+        })
     }
 }

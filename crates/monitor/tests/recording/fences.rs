@@ -56,7 +56,7 @@ each_database! {
         }
         assert_eq!((house.told().await, house.changes().await), (told, changes));
         assert_eq!(house.number("SELECT poll_seq AS v FROM service_states").await, 1);
-        assert_eq!(house.recorder.unrecorded([shard()].into_iter().collect()), 0);
+        assert_eq!(house.recorder.unrecorded([shard()].into_iter().collect()), ShardSet::NONE);
     }
 
     async fn what_others_recorded_in_between_is_known_when_a_shard_comes_back(database: &TestDatabase) {
@@ -91,6 +91,6 @@ each_database! {
         let polled: Vec<i64> = polled.iter().map(|row| row.get("poll_seq").unwrap()).collect();
         assert_eq!(polled[0], 0);
         assert!(polled[1] > 0);
-        assert_eq!(house.recorder.unrecorded(ShardSet::NONE), 0);
+        assert_eq!(house.recorder.unrecorded(ShardSet::NONE), ShardSet::NONE);
     }
 }

@@ -1,10 +1,12 @@
 //! When a service is polled: honest intervals, waits and cooldowns, spread without bursts.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_breaker::{Saved, State};
 use mainstay_monitor::decide::Planned;
 use mainstay_monitor::roster::{Memory, Outcome};
+use mainstay_monitor::shards::{Lease, Shard};
 
 use crate::stage::{Stage, on_grid};
 
@@ -167,6 +169,22 @@ fn after_a_stop_everybody_is_polled_within_one_interval_without_a_burst() {
     }
     // 33 a second when they lie evenly.
     assert!(each_second[..30].iter().all(|count| (15..=60).contains(count)), "{each_second:?}");
+}
+
+#[test]
+fn what_another_instance_has_missed_is_polled_within_three_seconds() {
+    let mut stage = Stage::new();
+    for number in 0..100 {
+        let url = format!("http://host-{number}.test/health");
+        let mut watch = stage.service(number, &url, 30);
+        let shard = Shard::of(&watch.endpoint.host);
+        watch.lease = Some(Lease { shard, generation: 2 });
+        let missed = memory(Planned::Missed(Duration::from_secs(25)));
+        stage.roster.watch(Arc::new(watch), Some(&missed), stage.now);
+    }
+    let polls = stage.run(4, |_| Outcome::Success);
+    assert_eq!(polls.len(), 100);
+    assert!(times(&polls).into_iter().all(|at| at <= 3.05));
 }
 
 #[test]

@@ -39,6 +39,7 @@ impl Base {
         now: Timestamp,
         (me, next_id): (Id, Id),
         (draining, drained): (ShardSet, ShardSet),
+        may_bury: bool,
     ) -> Answer {
         let until = Some(now.plus(LEASE));
         let known = self.instances.iter_mut().find(|one| one.id == me && one.gone_at.is_none());
@@ -57,7 +58,7 @@ impl Base {
         };
         self.change(drained, now, |row| row.owner == Some(me), None);
         for one in &mut self.instances {
-            if one.gone_at.is_none() && !one.is_alive(now) {
+            if may_bury && one.gone_at.is_none() && !one.is_alive(now) {
                 one.gone_at = Some(now);
             }
         }
@@ -65,9 +66,9 @@ impl Base {
         let draining = draining.among(self.owned_by(me));
         let sight = Sight { me, now, instances: &self.instances, leases: &self.rows, draining };
         let plan = plan(&sight);
-        let alive: Vec<_> =
-            self.instances.iter().filter(|one| one.is_alive(now)).map(|one| one.id).collect();
-        let is_free = |row: &LeaseRow| row.owner.is_none_or(|owner| !alive.contains(&owner));
+        let there = self.instances.iter().filter(|one| one.gone_at.is_none());
+        let there: Vec<_> = there.map(|one| one.id).collect();
+        let is_free = |row: &LeaseRow| row.owner.is_none_or(|owner| !there.contains(&owner));
         self.change(plan.take, now, is_free, Some(me));
         let mine = self.rows.iter().filter(|row| row.owner == Some(me)).map(|row| row.lease);
         Answer { me, mine: mine.collect(), plan }

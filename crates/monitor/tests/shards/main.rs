@@ -32,18 +32,35 @@ proptest! {
         seed in any::<u64>(),
         faults in prop::collection::vec((0..EVENTFUL, fault()), 0..12),
     ) {
-        let mut world = World::new(seed, 2);
-        let mut faults = faults;
-        faults.sort_by_key(|(at, _)| *at);
-        let mut coming = faults.into_iter().peekable();
-        while world.now < EVENTFUL + QUIET {
-            while let Some((_, fault)) = coming.next_if(|(at, _)| *at <= world.now) {
-                world.suffer(fault);
-            }
-            world.tick();
-        }
-        world.is_even();
+        live_through(seed, faults);
     }
+}
+
+fn live_through(seed: u64, mut faults: Vec<(u64, Fault)>) {
+    let mut world = World::new(seed, 2);
+    faults.sort_by_key(|(at, _)| *at);
+    let mut coming = faults.into_iter().peekable();
+    while world.now < EVENTFUL + QUIET {
+        while let Some((_, fault)) = coming.next_if(|(at, _)| *at <= world.now) {
+            world.suffer(fault);
+        }
+        world.tick();
+    }
+    world.is_even();
+}
+
+/// Found by chance: what was released for the one that had come back was taken back before it looked,
+/// again and again.
+#[test]
+fn what_is_handed_over_is_not_taken_back_before_the_other_looks() {
+    let faults = vec![
+        (25_501, Fault::Kill(0)),
+        (54_501, Fault::Join),
+        (67_901, Fault::Join),
+        (79_601, Fault::Kill(1)),
+        (88_201, Fault::Freeze(2, 25_801)),
+    ];
+    live_through(10_846_768_631_304_459_262, faults);
 }
 
 #[test]
@@ -74,4 +91,17 @@ fn a_newcomer_gets_its_share_while_everything_is_polled() {
     world.run(30_000);
     world.is_even();
     assert!(world.longest_gap < 10_000, "{} ms", world.longest_gap);
+}
+
+#[test]
+fn an_outage_of_the_database_changes_no_hands() {
+    for seed in 0..20 {
+        let mut world = World::new(seed, 3);
+        world.run(60_000);
+        let before = world.changes_of_hands();
+        world.outage(20_000);
+        world.run(40_000);
+        assert_eq!(world.changes_of_hands(), before, "{seed}");
+        world.is_even();
+    }
 }

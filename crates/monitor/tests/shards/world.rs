@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use mainstay_base::Id;
-use mainstay_monitor::shards::model::LAPSE;
+use mainstay_monitor::shards::model::{LAPSE, RENEW_EVERY};
 use mainstay_monitor::shards::{Lease, SHARDS, Shard, ShardSet};
 
 use crate::base::{Answer, Base, at};
 
 const TICK: u64 = 100;
-const LOOK_LIMIT: u64 = 3_000;
+const LOOK_LIMIT: u64 = 2_000;
 const LOOK_AGAIN: u64 = 500;
 /// A shard is polled again so soon after the last fault.
 const TAKEN_OVER: u64 = 15_000;
@@ -48,6 +48,8 @@ struct One {
     drained: ShardSet,
     drained_at: u64,
     renewed: Option<u64>,
+    /// When it renewed for the first time after it could not.
+    back: Option<u64>,
     next_look: u64,
     look: Option<Look>,
 }
@@ -58,6 +60,7 @@ struct Look {
     reaches: u64,
     returns: u64,
     leaving: (ShardSet, ShardSet),
+    may_bury: bool,
     answer: Option<Answer>,
 }
 
@@ -132,6 +135,19 @@ impl World {
         self.judge();
     }
 
+    /// Nobody can reach the database for so long.
+    pub(crate) fn outage(&mut self, millis: u64) {
+        for one in &mut self.ones {
+            one.cut_until = self.now + millis;
+        }
+        self.last_fault = self.now + millis;
+    }
+
+    /// How often shards changed hands, all in all.
+    pub(crate) fn changes_of_hands(&self) -> i64 {
+        self.base.rows.iter().map(|row| row.lease.generation).sum()
+    }
+
     /// Every instance has its share, and no more.
     pub(crate) fn is_even(&self) {
         let up: Vec<_> = self.ones.iter().filter(|one| one.is_up).collect();
@@ -159,6 +175,7 @@ impl World {
             drained: ShardSet::NONE,
             drained_at: 0,
             renewed: None,
+            back: None,
             next_look: self.now,
             look: None,
         });
@@ -171,7 +188,7 @@ impl World {
         let is_cut = one.cut_until > self.now;
         if look.answer.is_none() && look.reaches <= self.now && !is_cut && one.is_up {
             let ids = (one.me, one.next_id);
-            look.answer = Some(self.base.look(at(self.now), ids, look.leaving));
+            look.answer = Some(self.base.look(at(self.now), ids, look.leaving, look.may_bury));
         }
     }
 
@@ -192,7 +209,9 @@ impl World {
             None if one.next_look <= now => {
                 let leaving = (one.draining, one.drained);
                 let (reaches, returns) = (now + latency / 2, now + latency);
-                one.look = Some(Look { began: now, reaches, returns, leaving, answer: None });
+                let may_bury = one.may_bury(now);
+                let answer = None;
+                one.look = Some(Look { began: now, reaches, returns, leaving, may_bury, answer });
             }
             None => {}
         }
@@ -208,8 +227,7 @@ impl World {
                 assert_eq!(owner, Some(one.me), "a write of somebody who is not the owner");
             }
         }
-        let lapse = u64::try_from(LAPSE.as_millis()).unwrap();
-        if one.renewed.is_none_or(|at| now - at >= lapse) {
+        if one.renewed.is_none() || one.has_lapsed(now) {
             return;
         }
         for shard in one.held.keys().filter(|shard| !one.draining.contains(**shard)) {
@@ -223,7 +241,7 @@ impl World {
     /// Every shard is polled, soon after the last fault.
     fn judge(&self) {
         for (shard, (last, _)) in &self.polled {
-            let since = self.now - last.max(&self.last_fault);
+            let since = self.now.saturating_sub(*last.max(&self.last_fault));
             assert!(since <= TAKEN_OVER, "nobody polls {shard} for {since} ms at {}", self.now);
         }
     }
@@ -240,6 +258,17 @@ impl World {
 }
 
 impl One {
+    fn has_lapsed(&self, now: u64) -> bool {
+        let lapse = u64::try_from(LAPSE.as_millis()).unwrap();
+        self.renewed.is_some_and(|at| now - at >= lapse)
+    }
+
+    /// Who could not renew itself leaves the others the time to.
+    fn may_bury(&self, now: u64) -> bool {
+        let renew = u64::try_from(RENEW_EVERY.as_millis()).unwrap();
+        !self.has_lapsed(now) && self.back.is_none_or(|at| now - at >= renew)
+    }
+
     fn adopt(&mut self, answer: Answer, renewed: u64, next_id: Id, now: u64, drain: u64) {
         if answer.me != self.me {
             self.next_id = next_id;
@@ -252,6 +281,9 @@ impl One {
         self.drained = self.drained.among(kept);
         if !answer.plan.drain.is_empty() {
             self.drained_at = now + drain;
+        }
+        if self.has_lapsed(renewed) {
+            self.back = Some(renewed);
         }
         (self.me, self.held, self.renewed) = (answer.me, held, Some(renewed));
         let look_in = u64::try_from(answer.plan.look_in.as_millis()).unwrap();

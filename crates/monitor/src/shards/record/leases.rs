@@ -42,7 +42,8 @@ macro_rules! release {
         concat!(
             "UPDATE poll_shards SET owner = NULL, generation = generation + 1, changed_at = $3
              WHERE owner = $1 AND shard ",
-            $list
+            $list,
+            " RETURNING shard, owner, generation, changed_at"
         )
     };
 }
@@ -70,19 +71,27 @@ pub(crate) async fn take(
     shards: ShardSet,
     now: Timestamp,
 ) -> Result<Vec<LeaseRow>, StoreError> {
-    let held = tx.fetch_all(&HOLD, values![&shards.numbers()]).await?;
-    let held: Result<Vec<i64>, _> = held.iter().map(|row| row.get("shard")).collect();
-    read_all(&tx.fetch_all(&TAKE, values![me, &held?, now]).await?)
+    let held = hold(tx, shards).await?;
+    read_all(&tx.fetch_all(&TAKE, values![me, &held, now]).await?)
 }
 
-/// Gives shards back. What was begun under their generation is late from now on.
+/// Gives those of these shards back that no recording holds, and tells which. What was begun under their
+/// generation is late from now on.
 pub(crate) async fn release(
     tx: &mut Tx,
     me: Id,
     shards: ShardSet,
     now: Timestamp,
-) -> Result<u64, StoreError> {
-    tx.execute(&RELEASE, values![me, &shards.numbers(), now]).await
+) -> Result<ShardSet, StoreError> {
+    let held = hold(tx, shards).await?;
+    let released = read_all(&tx.fetch_all(&RELEASE, values![me, &held, now]).await?)?;
+    Ok(released.iter().map(|row| row.lease.shard).collect())
+}
+
+/// Holds the rows of those of these shards that nobody holds, in the order that everybody keeps.
+async fn hold(tx: &mut Tx, shards: ShardSet) -> Result<Vec<i64>, StoreError> {
+    let held = tx.fetch_all(&HOLD, values![&shards.numbers()]).await?;
+    held.iter().map(|row| row.get("shard")).collect()
 }
 
 fn read_all(rows: &[Row]) -> Result<Vec<LeaseRow>, StoreError> {

@@ -1,6 +1,6 @@
 //! How long a transaction that holds what others need may stand still.
 
-use mainstay_store::{Sql, StoreError, Tx};
+use mainstay_store::{Dialect, Sql, StoreError, Tx};
 
 /// The text that a statement adds to what it selects: from then on PostgreSQL ends the transaction if
 /// its instance does nothing with it for three seconds. An instance that was frozen in the middle of it
@@ -17,5 +17,8 @@ const SHORTEN: Sql =
 
 /// Shortens the patience with this transaction, on PostgreSQL.
 pub(crate) async fn shorten(tx: &mut Tx) -> Result<(), StoreError> {
-    tx.fetch_one(&SHORTEN, &[]).await.map(drop)
+    match tx.dialect() {
+        Dialect::Postgres => tx.fetch_one(&SHORTEN, &[]).await.map(drop),
+        Dialect::Sqlite => Ok(()),
+    }
 }

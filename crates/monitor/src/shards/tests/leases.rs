@@ -8,10 +8,9 @@ use mainstay_store::{Db, Dialect, Sql, StoreError, values};
 use mainstay_testkit::{TestDatabase, each_database};
 
 use crate::record::fence;
-use crate::shards::look::{Looked, Looker, look};
+use crate::shards::look::{Looked, Looker, leave, look};
 use crate::shards::record::instances::{self, Load};
-use crate::shards::record::leases;
-use crate::shards::{Lease, Shard, ShardSet};
+use crate::shards::{Lease, ShardSet};
 
 /// One instance, as far as its looks go.
 struct One {
@@ -43,6 +42,10 @@ impl One {
 
     /// Looks when nothing of these shards is under way any more.
     async fn hand_over(&mut self, drained: ShardSet) -> Looked {
+        self.look_as(drained, true).await
+    }
+
+    async fn look_as(&mut self, drained: ShardSet, may_bury: bool) -> Looked {
         let looker = Looker {
             me: self.me,
             next_id: self.next_id,
@@ -52,6 +55,7 @@ impl One {
             load: Load { services: 3, lag: Duration::from_millis(20) },
             draining: drained,
             drained,
+            may_bury,
         };
         let looked: Result<_, StoreError> =
             self.db.write(async |tx| look(tx, &*self.clock, looker).await).await;
@@ -142,6 +146,19 @@ each_database! {
         assert_eq!(owned(&back), 0);
     }
 
+    async fn after_an_outage_nobody_is_called_lost_before_they_could_renew(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        let before = first.look().await;
+        let mut second = first.another();
+        second.look().await;
+        first.age(&first, SECOND * 20).await;
+        assert_eq!(owned(&second.look_as(ShardSet::NONE, false).await), 0);
+        let after = first.look().await;
+        assert_eq!((after.me, owned(&after)), (before.me, 64));
+        first.age(&first, SECOND * 20).await;
+        assert_eq!(owned(&second.look().await), 64, "this time it did not come");
+    }
+
     async fn who_renews_late_but_in_time_keeps_all(database: &TestDatabase) {
         let mut first = One::new(database).await;
         let before = first.look().await;
@@ -166,11 +183,7 @@ each_database! {
         let me = first.look().await.me;
         let mut second = first.another();
         second.look().await;
-        let left: Result<_, StoreError> = first.db.write(async |tx| {
-            let now = tx.now().await?;
-            leases::release(tx, me, Shard::all().collect(), now).await?;
-            instances::leave(tx, me, now).await
-        }).await;
+        let left: Result<_, StoreError> = first.db.write(async |tx| leave(tx, me).await).await;
         left.unwrap();
         assert_eq!(owned(&second.look().await), 64);
         let shown = instances::shown(&first.db).await.unwrap();
@@ -235,4 +248,54 @@ async fn a_recording_that_stands_still_is_ended_by_the_database() {
         })
         .await;
     assert!(late.is_err());
+}
+
+/// A hand-over waits for no recording, and the renewal does not wait with it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_being_recorded_is_released_with_the_next_look() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let mut first = One::new(&database).await;
+    let mut second = first.another();
+    let mine = first.look().await.mine;
+    second.look().await;
+    first.settle(&second).await;
+    let (held, free) = (mine[7].lease, mine[8].lease);
+    let (recording, both) = (first.db.clone(), [held.shard, free.shard].into_iter().collect());
+    let recorded: Result<_, StoreError> = recording
+        .write(async |tx| {
+            let fence = fence::raise(tx, [Some(held)].into_iter()).await?;
+            assert!(fence.admits(Some(held)));
+            let looking = tokio::spawn(async move {
+                let looked = first.hand_over(both).await;
+                (first, looked)
+            });
+            let (first, looked) = looking.await.unwrap();
+            assert_eq!(looked.released, [free.shard].into_iter().collect());
+            assert_eq!(owned(&looked), 63);
+            Ok(first)
+        })
+        .await;
+    let mut first = recorded.unwrap();
+    let rest: ShardSet = [held.shard].into_iter().collect();
+    assert_eq!(first.hand_over(rest).await.released, rest);
+}
+
+/// One that is frozen while it leaves holds nobody up either.
+#[tokio::test]
+async fn whoever_leaves_has_little_time_too() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let mut first = One::new(&database).await;
+    let me = first.look().await.me;
+    let show = Sql::same(
+        "test.patience",
+        "SELECT current_setting('idle_in_transaction_session_timeout') AS patience",
+    );
+    let patience: Result<String, StoreError> = first
+        .db
+        .write(async |tx| {
+            leave(tx, me).await?;
+            tx.fetch_one(&show, &[]).await?.get("patience")
+        })
+        .await;
+    assert_eq!(patience.unwrap(), "3s");
 }
