@@ -52,6 +52,8 @@ pub fn describe_metrics() {
         "Statements of the runner that the database did not answer in time, by what they were for."
     );
     describe_gauge!(RUNNING, "Handlers that run in this process.");
+    // Whoever asks before the runner has looked for work finds it too.
+    running(0);
 }
 
 /// What was last told of the depth of the queue: a gauge keeps its value until it is set again.
