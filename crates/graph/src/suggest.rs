@@ -74,8 +74,15 @@ pub struct Clues {
     things: Vec<(Arc<str>, Arc<str>)>,
     /// By number.
     services: Vec<(i64, Candidate)>,
-    /// Who reports which thing, and which hosts that names.
-    reports: Vec<(i64, Arc<str>, Box<[Arc<str>]>)>,
+    reports: Vec<Heard>,
+}
+
+/// Who reports which thing, and which hosts that names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Heard {
+    from: i64,
+    key: Arc<str>,
+    hosts: Box<[Arc<str>]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,7 +140,8 @@ impl Clues {
             clues.services.push((number, candidate));
             for held in reporter.dependencies.values() {
                 if let Some(Key::External(key)) = &held.target {
-                    clues.reports.push((number, Arc::clone(key), held.dependency.hosts.clone()));
+                    let (key, hosts) = (Arc::clone(key), held.dependency.hosts.clone());
+                    clues.reports.push(Heard { from: number, key, hosts });
                 }
             }
         }
@@ -151,10 +159,10 @@ fn things(clues: &Clues) -> BTreeMap<&Arc<str>, Thing<'_>> {
     let bare = |name| Thing { name, reporters: BTreeSet::new(), hosts: BTreeSet::new() };
     let mut things: BTreeMap<&Arc<str>, Thing<'_>> =
         clues.things.iter().map(|(key, name)| (key, bare(name))).collect();
-    for (number, key, hosts) in &clues.reports {
-        if let Some(thing) = things.get_mut(key) {
-            thing.reporters.insert(*number);
-            thing.hosts.extend(hosts);
+    for heard in &clues.reports {
+        if let Some(thing) = things.get_mut(&heard.key) {
+            thing.reporters.insert(heard.from);
+            thing.hosts.extend(&heard.hosts);
         }
     }
     things

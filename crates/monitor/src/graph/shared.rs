@@ -238,3 +238,29 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> Result<T, GraphsError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| AnswerError::Stopping.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::oneshot;
+
+    #[tokio::test]
+    async fn what_others_wait_for_is_done_though_whoever_asked_has_hung_up() {
+        let (begin, begun) = oneshot::channel();
+        let (go_on, goes_on) = oneshot::channel::<()>();
+        let (end, ended) = oneshot::channel();
+        let mut asked = Box::pin(to_the_end(async move {
+            begin.send(()).unwrap();
+            goes_on.await.unwrap();
+            end.send(()).unwrap();
+            Ok(())
+        }));
+        tokio::select! {
+            done = &mut asked => panic!("{done:?}"),
+            begun = begun => begun.unwrap(),
+        }
+        drop(asked);
+        go_on.send(()).unwrap();
+        ended.await.unwrap();
+    }
+}
