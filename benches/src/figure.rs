@@ -45,12 +45,11 @@ pub const PROMISED: &[&str] = &[
     "poll.api_graph_p99_ms",
     "poll.bytes_per_point",
     "poll.sim_growth",
+    "poll.takeover_p99_s",
     "graph.update_us",
     "graph.at_ms",
     "poll.postgres_cpu_ms",
     "poll.postgres.on_time_pct",
-    "instances.takeover_p50_s",
-    "instances.takeover_max_s",
 ];
 
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());

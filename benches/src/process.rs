@@ -54,6 +54,16 @@ impl Server {
         anyhow::bail!("nobody takes connections at {}", server.address)
     }
 
+    /// Asks it to end by itself (SIGTERM).
+    ///
+    /// # Errors
+    /// When it can't be asked.
+    pub fn ask_to_stop(&self) -> anyhow::Result<()> {
+        let asked = Command::new("kill").arg(self.child.id().to_string()).status()?;
+        anyhow::ensure!(asked.success(), "the process can't be asked to stop");
+        Ok(())
+    }
+
     /// The CPU time of all its threads so far.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! `./scripts/bench poll`: what a recorded poll costs the real binary beside a [`bare`] client of hyper
 //! with the same pacing ([`cost`]), whether 5 000 services are polled on time ([`crowd`]), whether
-//! the loop costs the same for a million ([`growth`]), what a change of the [`graph`] costs, and how long
-//! it takes to make the graph of the [`past`].
+//! the loop costs the same for a million ([`growth`]), what a change of the [`graph`] costs, how long it
+//! takes to make the graph of the [`past`], and how long a [`takeover`] takes.
 //!
 //! `POLL_SECONDS=600` watches the 5 000 for ten minutes.
 #![expect(
@@ -18,6 +18,7 @@ mod growth;
 mod instance;
 mod past;
 mod readings;
+mod takeover;
 mod upstream;
 mod world;
 
@@ -55,5 +56,6 @@ async fn measure() -> anyhow::Result<()> {
     cost::measure_postgres(&upstream, &cluster).await?;
     crowd::measure_postgres(&upstream, &cluster).await?;
     past::measure_postgres(&cluster).await?;
+    takeover::measure(&upstream, &cluster).await?;
     figure::finish("poll")
 }

@@ -33,13 +33,17 @@ impl Boards {
         tick: i64,
     ) -> Result<Arc<Answer>, BoardError> {
         self.board
-            .get(|| version::now(db), clock, async |version| {
-                let latencies = self.latencies(db, version).await?;
-                let mut items = board::lines(db, tick, MAX_LINES, &latencies).await?;
-                let is_cut = items.len() > MAX_LINES;
-                items.truncate(MAX_LINES);
-                Ok(Board { items, is_cut })
-            })
+            .get(
+                || version::now(db),
+                clock,
+                async |version| {
+                    let latencies = self.latencies(db, version).await?;
+                    let mut items = board::lines(db, tick, MAX_LINES, &latencies).await?;
+                    let is_cut = items.len() > MAX_LINES;
+                    items.truncate(MAX_LINES);
+                    Ok(Board { items, is_cut })
+                },
+            )
             .await
     }
 

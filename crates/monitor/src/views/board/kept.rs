@@ -102,10 +102,14 @@ mod tests {
     /// What is built counts how often it was.
     async fn get(kept: &Kept, clock: &FakeClock, version: Version, count: &AtomicUsize) -> String {
         let answer = kept
-            .get(|| std::future::ready(Ok(version)), clock, async |_| {
-                tokio::task::yield_now().await;
-                Ok(count.fetch_add(1, Ordering::SeqCst) + 1)
-            })
+            .get(
+                || std::future::ready(Ok(version)),
+                clock,
+                async |_| {
+                    tokio::task::yield_now().await;
+                    Ok(count.fetch_add(1, Ordering::SeqCst) + 1)
+                },
+            )
             .await
             .unwrap();
         String::from_utf8(answer.plain.to_vec()).unwrap()
@@ -142,8 +146,7 @@ mod tests {
         let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
         let told = std::sync::atomic::AtomicI64::new(0);
         // Whoever looks finds another version.
-        let look =
-            || std::future::ready(Ok(version(told.fetch_add(1, Ordering::SeqCst), 1)));
+        let look = || std::future::ready(Ok(version(told.fetch_add(1, Ordering::SeqCst), 1)));
         let asking = (0..50).map(|_| {
             kept.get(look, &clock, async |_| {
                 tokio::task::yield_now().await;
