@@ -12,6 +12,7 @@
 pub mod aliases;
 mod announce;
 pub mod answer;
+mod aside;
 pub mod decide;
 pub mod desired;
 pub mod engine;

@@ -19,7 +19,7 @@ async fn a_board_is_packed_and_not_sent_again_to_who_has_it() {
     let (orders, _) = house.dependency("Orders", "db").await;
     let mut ids = vec![orders.to_string()];
     for name in ["a", "b", "c", "d", "e"] {
-        ids.push(house.dependency(name, "db").await.0.to_string());
+        ids.push(house.dependency(name, &format!("db of {name}")).await.0.to_string());
     }
     let strips = format!("/api/board/strips?ids={}", ids.join(","));
     for target in ["/api/board", "/api/wallboard", &strips] {

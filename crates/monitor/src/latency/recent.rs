@@ -7,9 +7,10 @@ use mainstay_base::Timestamp;
 use mainstay_store::{Db, Snapshot, StoreError};
 
 use super::packed;
-use super::record::rollups;
+use super::record::rollups::{self, RollupRow};
 use super::span::{FIVE_MINUTES_MS, HOUR_MS, floor};
 use super::summary::Summary;
+use crate::aside::aside;
 
 /// The hours of a sparkline.
 pub const HOURS: usize = 24;
@@ -28,14 +29,11 @@ pub(crate) async fn recent(db: &Db, newest: i64) -> Result<HashMap<i64, Duration
         let mut after = 0_i64;
         loop {
             let rows = rollups::of_span(db, FIVE_MINUTES_MS, start, after, ROWS_AT_ONCE).await?;
-            for row in &rows {
-                if let Some(summary) = whole(&row.summaries) {
-                    merge(&mut all, row.service, summary);
-                }
-            }
-            match rows.last() {
-                Some(last) if rows.len() >= ROWS_AT_ONCE => after = last.service,
-                _ => break,
+            let next = rows.last().filter(|_| rows.len() >= ROWS_AT_ONCE).map(|last| last.service);
+            all = aside(move || with_rows(all, &rows)).await?;
+            match next {
+                Some(last) => after = last,
+                None => break,
             }
         }
     }
@@ -82,6 +80,15 @@ impl Hours {
         };
         (0..HOURS).map(millis).collect()
     }
+}
+
+fn with_rows(mut all: HashMap<i64, Summary>, rows: &[RollupRow]) -> HashMap<i64, Summary> {
+    for row in rows {
+        if let Some(summary) = whole(&row.summaries) {
+            merge(&mut all, row.service, summary);
+        }
+    }
+    all
 }
 
 /// All slots of a row as one. What can't be read is left out, as it is when it is rolled up.

@@ -1,30 +1,37 @@
 //! The handle to the past.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::Timestamp;
 use mainstay_store::{Db, Snapshot, StoreError};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::history::{Asked, HistoryPage, MAX_CHANGES, WholeState};
+use super::history::{Asked, HistoryPage, MAX_CHANGES, Place, WholeState};
 use super::pack::unpack;
+use super::record::keyframes::Frame;
 use super::record::{changes, keyframes};
 use super::replay::replay;
 use super::state::{PastMoment, PastState};
+use crate::aside::aside;
 
 /// A keyframe is used for moments that are so much later: by then everything in it had happened by all
 /// clocks, though those of several instances differ.
-const SKEW: Duration = Duration::from_mins(10);
+pub(super) const SKEW: Duration = Duration::from_mins(10);
 /// A change is written within this time, or before the next keyframe is begun after it: results wait
 /// while the database can't be reached, and so do keyframes.
 const LATE: Duration = Duration::from_hours(1);
 /// Changes that are read at once.
 const CHANGES_AT_ONCE: usize = 5_000;
+/// Moments that are told at once: each takes a connection, memory, and a thread.
+const TOLD_AT_ONCE: usize = 2;
 
 /// How everything was. A clone is the same handle.
 #[derive(Debug, Clone)]
 pub struct Past {
     db: Db,
     kept_for: Duration,
+    telling: Arc<Semaphore>,
 }
 
 /// Why the past is not told.
@@ -55,8 +62,8 @@ pub enum PastError {
 impl Past {
     /// The past that `db` keeps for so long.
     #[must_use]
-    pub const fn new(db: Db, kept_for: Duration) -> Self {
-        Self { db, kept_for }
+    pub fn new(db: Db, kept_for: Duration) -> Self {
+        Self { db, kept_for, telling: Arc::new(Semaphore::new(TOLD_AT_ONCE)) }
     }
 
     pub(super) const fn db(&self) -> &Db {
@@ -68,7 +75,7 @@ impl Past {
     }
 
     /// From when on nothing was removed because of its age.
-    fn horizon(&self, now: Timestamp) -> Timestamp {
+    pub(super) fn horizon(&self, now: Timestamp) -> Timestamp {
         earlier(now, self.kept_for)
     }
 
@@ -78,6 +85,7 @@ impl Past {
     /// # Errors
     /// [`PastError::Future`], or when the database fails.
     pub async fn at(&self, moment: Timestamp) -> Result<PastMoment, PastError> {
+        let _turn = self.turn().await?;
         self.db.snapshot(async |snapshot| self.moment(snapshot, moment).await).await
     }
 
@@ -86,27 +94,41 @@ impl Past {
     /// # Errors
     /// [`PastError::Future`], [`PastError::Span`], or when the database fails.
     pub async fn history(&self, asked: Asked) -> Result<HistoryPage, PastError> {
-        let Asked { from, to, after } = asked;
         asked.check()?;
-        self.db
-            .snapshot(async |snapshot| {
-                let state = match after {
-                    None => Some(self.moment(snapshot, from).await?),
-                    Some(_) => None,
-                };
-                let now = snapshot.now().await?;
-                if to > now {
-                    return Err(PastError::Future { asked: to, now });
-                }
-                let rows = changes::between(snapshot, (from, to), after, MAX_CHANGES).await?;
-                let since = match &state {
-                    Some(moment) => moment.since,
-                    None => self.since(snapshot, now).await?,
-                };
-                let state = state.map(|moment| WholeState::of(&moment.state));
-                Ok(HistoryPage::cut((from, to), since, state, rows))
-            })
-            .await
+        let _turn = self.turn().await?;
+        self.db.snapshot(async |snapshot| self.span(snapshot, asked).await).await
+    }
+
+    /// Waits until few enough others are told something, before a connection is taken.
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, StoreError> {
+        // It is never closed.
+        self.telling.acquire().await.map_err(|_| StoreError::Closed)
+    }
+
+    async fn span(&self, snapshot: &mut Snapshot, asked: Asked) -> Result<HistoryPage, PastError> {
+        let Asked { from, to, after } = asked;
+        let now = snapshot.now().await?;
+        if to > now {
+            return Err(PastError::Future { asked: to, now });
+        }
+        let since = self.since(snapshot, now).await?;
+        let from = since.filter(|since| *since <= to).map_or(from, |since| from.max(since));
+        let (state, first) = match after {
+            Some(Place(number)) => (None, Some(number)),
+            None => {
+                let state = self.moment(snapshot, from).await?.state;
+                let state = aside(move || WholeState::of(&state)).await?;
+                (Some(state), before_first(snapshot, from).await?)
+            }
+        };
+        let rows = match first {
+            Some(first) if since.is_some_and(|since| since <= to) => {
+                let upto = upto(snapshot, to, now).await?;
+                changes::until(snapshot, first, upto, to, MAX_CHANGES).await?
+            }
+            _ => Vec::new(),
+        };
+        Ok(HistoryPage::cut((from, to), since, state, rows))
     }
 
     async fn moment(
@@ -123,10 +145,10 @@ impl Past {
             return Ok(PastMoment { at, since, state: PastState::default() });
         }
         let (mut state, mut above) = frame_before(snapshot, earlier(at, SKEW)).await?;
-        let upto = keyframes::upto(snapshot, at.plus(LATE)).await?.unwrap_or(i64::MAX);
+        let upto = upto(snapshot, at, now).await?;
         loop {
             let (page, last) = changes::page(snapshot, above, upto, at, CHANGES_AT_ONCE).await?;
-            state = replay(state, &page, at);
+            state = aside(move || replay(state, &page, at)).await?;
             match last {
                 Some(last) => above = last,
                 None => return Ok(PastMoment { at, since, state }),
@@ -135,7 +157,7 @@ impl Past {
     }
 
     /// Since when there are records of everything.
-    async fn since(
+    pub(super) async fn since(
         &self,
         snapshot: &mut Snapshot,
         now: Timestamp,
@@ -148,6 +170,24 @@ impl Past {
     }
 }
 
+/// The number before the first change that happened after `from`, if there is one.
+async fn before_first(
+    snapshot: &mut Snapshot,
+    from: Timestamp,
+) -> Result<Option<i64>, StoreError> {
+    let frame = keyframes::before(snapshot, earlier(from, SKEW)).await?;
+    let above = frame.map_or(0, |frame| frame.from_number);
+    let first = changes::first_after(snapshot, above, from).await?;
+    Ok(first.map(|first| first.saturating_sub(1)))
+}
+
+/// Up to which number changes may have happened by `at`. What was made while a clock was ahead tells
+/// nothing of it.
+async fn upto(snapshot: &mut Snapshot, at: Timestamp, now: Timestamp) -> Result<i64, StoreError> {
+    let upto = keyframes::upto(snapshot, at.plus(LATE), now.plus(SKEW)).await?;
+    Ok(upto.unwrap_or(i64::MAX))
+}
+
 /// The state of the newest keyframe before `at` that can be read, and from which number on changes are
 /// told again. Without any it is nothing, and all changes.
 async fn frame_before(
@@ -155,7 +195,7 @@ async fn frame_before(
     mut at: Timestamp,
 ) -> Result<(PastState, i64), StoreError> {
     while let Some(frame) = keyframes::before(snapshot, at).await? {
-        if let Some(state) = whole(snapshot, frame.number).await? {
+        if let Some(state) = whole(snapshot, frame).await? {
             return Ok((state, frame.from_number));
         }
         tracing::warn!(at = %frame.at, "a keyframe can't be read; the one before it is used");
@@ -164,20 +204,47 @@ async fn frame_before(
     Ok((PastState::default(), 0))
 }
 
-/// All parts of a keyframe; `None` when one can't be read.
-async fn whole(snapshot: &mut Snapshot, number: i64) -> Result<Option<PastState>, StoreError> {
+/// All parts of a keyframe; `None` when one is missing or can't be read.
+async fn whole(snapshot: &mut Snapshot, frame: Frame) -> Result<Option<PastState>, StoreError> {
     let mut state = PastState::default();
-    let mut after = 0;
-    while let Some((part, body)) = keyframes::part(snapshot, number, after).await? {
-        if unpack(&body, &mut state).is_err() {
-            return Ok(None);
-        }
-        after = part;
+    let (mut after, mut count) = (0, 0_i64);
+    while let Some((part, body)) = keyframes::part(snapshot, frame.number, after).await? {
+        let unpacked = aside(move || unpack(&body, &mut state).map(|()| state)).await?;
+        let Ok(more) = unpacked else { return Ok(None) };
+        (state, after, count) = (more, part, count.saturating_add(1));
     }
-    Ok(Some(state))
+    Ok((count == frame.parts).then_some(state))
 }
 
 pub(super) fn earlier(at: Timestamp, span: Duration) -> Timestamp {
     let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(at.as_millis().saturating_sub(span))
+}
+
+#[cfg(test)]
+mod tests {
+    use mainstay_store::{Dialect, migrate};
+    use mainstay_testkit::TestDatabase;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn only_so_many_are_told_something_at_once() {
+        let database = TestDatabase::new(Dialect::Sqlite).await;
+        let db = database.open().await;
+        migrate::up(&db).await.unwrap();
+        let past = Past::new(db.clone(), Duration::from_hours(24));
+        let now = db.now().await.unwrap();
+        let other = past.clone();
+        let first = other.turn().await.unwrap();
+        assert!(past.at(now).await.is_ok(), "there is room for one more");
+        let second = other.turn().await.unwrap();
+        let mut asking = Box::pin(past.at(now));
+        assert!(futures_util::poll!(&mut asking).is_pending());
+        let mut spanning = Box::pin(past.history(Asked { from: now, to: now, after: None }));
+        assert!(futures_util::poll!(&mut spanning).is_pending());
+        assert_eq!(past.telling.available_permits(), 0);
+        drop((first, second));
+        assert!(asking.await.is_ok() && spanning.await.is_ok());
+    }
 }

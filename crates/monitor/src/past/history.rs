@@ -30,10 +30,7 @@ pub struct Asked {
 
 /// The change that a page ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    pub(super) at: Timestamp,
-    pub(super) number: i64,
-}
+pub struct Place(pub(super) i64);
 
 /// A text that names no place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +40,7 @@ pub struct PlaceError;
 /// A span of the past.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct HistoryPage {
-    /// Where the span begins.
+    /// Where the span begins: not before there are records, if those begin within it.
     #[schema(value_type = String, format = DateTime)]
     pub from: Timestamp,
     /// Where it ends.
@@ -55,7 +52,9 @@ pub struct HistoryPage {
     /// How everything was when the span begins; only on the first page.
     #[schema(required)]
     pub state: Option<WholeState>,
-    /// What changed after that, oldest first. Of two changes of the same, that with the higher id holds.
+    /// What changed after that, by id: of two changes of the same, the later one holds. How it was at a
+    /// moment of the span is told by those that are not dated after it, applied in this order. Few are
+    /// not in the order of time, and those dated before the span are in the state already.
     pub items: Vec<HistoryItem>,
     /// Where the next page begins; `null` on the last one.
     #[schema(required)]
@@ -67,7 +66,7 @@ pub struct HistoryPage {
 pub struct WholeState {
     /// The services, by name.
     pub services: Vec<HistoryService>,
-    /// What they leaned on, by name.
+    /// What they leaned on, by name, those included that were closed.
     pub dependencies: Vec<HistoryDependency>,
 }
 
@@ -113,6 +112,8 @@ pub struct HistoryDependency {
     /// The service that it was, if somebody had said so.
     #[schema(value_type = Option<String>, required)]
     pub linked_service_id: Option<Id>,
+    /// Whether it was missing for so long that it was not shown any more. It is if it is `present` again.
+    pub is_closed: bool,
 }
 
 /// Something that changed.
@@ -224,9 +225,10 @@ impl WholeState {
             })
             .collect();
         services.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
-        let all = state.dependencies();
+        // Closed ones too: they come back with the names and links that they had.
+        let all = state.dependencies.values();
         let mut dependencies: Vec<_> =
-            all.filter_map(|(_, one)| HistoryDependency::of(state, one)).collect();
+            all.filter_map(|one| HistoryDependency::of(state, one)).collect();
         dependencies.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
         Self { services, dependencies }
     }
@@ -243,14 +245,14 @@ impl HistoryDependency {
             status_since: one.said_since,
             missing_since: one.missing_since,
             linked_service_id: one.linked_service_id,
+            is_closed: one.is_closed,
         })
     }
 }
 
-/// `at.number`
 impl std::fmt::Display for Place {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}.{}", self.at.as_millis(), self.number)
+        self.0.fmt(formatter)
     }
 }
 
@@ -258,8 +260,6 @@ impl FromStr for Place {
     type Err = PlaceError;
 
     fn from_str(text: &str) -> Result<Self, PlaceError> {
-        let (at, number) = text.split_once('.').ok_or(PlaceError)?;
-        let read = |text: &str| text.parse::<i64>().map_err(|_| PlaceError);
-        Ok(Self { at: Timestamp::from_millis(read(at)?), number: read(number)? })
+        text.parse().map(Self).map_err(|_| PlaceError)
     }
 }

@@ -11,8 +11,9 @@ use mainstay_store::{Db, StoreError};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::handle::SKEW;
 use super::pack::pack;
-use super::record::keyframes::{self, Unfinished};
+use super::record::keyframes::{self, Unfinished, Written};
 use super::record::{changes, live};
 
 /// The kind of the job.
@@ -97,7 +98,12 @@ impl Keyframes {
     pub async fn run_once(&self, stop: &CancellationToken) -> Result<Done, StoreError> {
         let now = self.db.now().await?;
         self.remove_old(now, stop).await?;
+        self.remove_ahead(now, stop).await?;
         match keyframes::unfinished(&self.db).await? {
+            Some(mark) if mark.is_ahead(now.plus(SKEW)) => {
+                self.remove(mark.number, stop).await?;
+                Ok(Done::Nothing)
+            }
             Some(Unfinished { number, begun_at: Some(begun), .. }) => {
                 if now.since(begun) >= ABANDONED {
                     self.remove(number, stop).await?;
@@ -112,7 +118,7 @@ impl Keyframes {
 
     async fn mark_if_due(&self, now: Timestamp) -> Result<Done, StoreError> {
         let look = self.db.snapshot(async |snapshot| {
-            let newest = keyframes::newest(snapshot).await?;
+            let newest = keyframes::newest(snapshot, now.plus(SKEW)).await?;
             let began_at = match newest {
                 None => changes::first_at(snapshot).await?,
                 Some(_) => None,
@@ -157,8 +163,9 @@ impl Keyframes {
             }
             self.db.write(async |tx| keyframes::put(tx, number, part, body).await).await?;
         }
-        self.db.write(async |tx| keyframes::end(tx, number, at, upto).await).await?;
-        Ok(Done::Made(parts.len()))
+        let written = Written { number, begun_at: now, parts: parts.len() };
+        let is_there = self.db.write(async |tx| keyframes::end(tx, written, at, upto).await).await?;
+        Ok(if is_there { Done::Made(parts.len()) } else { Done::Nothing })
     }
 
     /// The state of one moment; `None` when that is too much.
@@ -192,6 +199,23 @@ impl Keyframes {
             }
             let Some(number) = keyframes::too_old(&self.db, before).await? else { break };
             keyframes::remove(&self.db, number).await?;
+        }
+        Ok(())
+    }
+
+    /// What was made while the clock was ahead, once the clock has been what it is for long enough: one
+    /// that is wrong for a moment costs nothing.
+    async fn remove_ahead(
+        &self,
+        now: Timestamp,
+        stop: &CancellationToken,
+    ) -> Result<(), StoreError> {
+        while let Some(number) = keyframes::ahead(&self.db, now.plus(SKEW)).await? {
+            if stop.is_cancelled() {
+                break;
+            }
+            tracing::warn!(number, "a keyframe was made by a clock that was ahead; it is removed");
+            self.remove(number, stop).await?;
         }
         Ok(())
     }

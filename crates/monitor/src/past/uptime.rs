@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use mainstay_base::{Id, Timestamp};
-use mainstay_store::StoreError;
+use mainstay_store::{Snapshot, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::handle::{Past, earlier};
-use super::record::turns;
+use super::keyframes::EVERY;
+use super::record::{changes, turns};
 use crate::report::DependencyStatus;
 
 /// The spans, as people write them, and their length.
@@ -81,10 +82,9 @@ impl Past {
     /// # Errors
     /// When the database fails.
     pub async fn uptime_of_service(&self, id: Id) -> Result<Option<Uptime>, StoreError> {
-        let kept = self.longest();
         let reading = self.db().snapshot(async |snapshot| {
             let now = snapshot.now().await?;
-            let known_since = earlier(now, kept);
+            let known_since = self.known_since(snapshot, now).await?;
             let story = turns::of_service(snapshot, id, now, known_since, MAX_TURNS).await?;
             Ok::<_, StoreError>(story.map(|story| Uptime::of(&story, now)))
         });
@@ -96,14 +96,28 @@ impl Past {
     /// # Errors
     /// When the database fails.
     pub async fn uptime_of_dependency(&self, id: Id) -> Result<Option<Uptime>, StoreError> {
-        let kept = self.longest();
         let reading = self.db().snapshot(async |snapshot| {
             let now = snapshot.now().await?;
-            let known_since = earlier(now, kept);
+            let known_since = self.known_since(snapshot, now).await?;
             let story = turns::of_dependency(snapshot, id, now, known_since, MAX_TURNS).await?;
             Ok::<_, StoreError>(story.map(|story| Uptime::of(&story, now)))
         });
         reading.await
+    }
+
+    /// From when on changes are there: what was kept for a shorter time before stays unknown.
+    async fn known_since(
+        &self,
+        snapshot: &mut Snapshot,
+        now: Timestamp,
+    ) -> Result<Timestamp, StoreError> {
+        let asked = earlier(now, self.longest());
+        let recorded = self.since(snapshot, now).await?;
+        let changed = changes::first_at(snapshot).await?;
+        let Some(recorded) = recorded.into_iter().chain(changed).min() else { return Ok(asked) };
+        // Changes are kept right to the horizon; the oldest keyframe is up to a day younger.
+        let is_all = recorded <= self.horizon(now).plus(2 * EVERY);
+        Ok(if is_all { asked } else { asked.max(recorded) })
     }
 
     /// How far back is looked: no further than changes are kept.

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstay_base::Id;
 use mainstay_monitor::latency::Retention;
 use mainstay_monitor::past::keyframes::Done;
 use mainstay_monitor::past::{Keyframes, PastError};
 use mainstay_monitor::services::Patch;
-use mainstay_store::{Dialect, Sql, values};
+use mainstay_store::{Dialect, Sql, StoreError, values};
 use mainstay_testkit::{TestDatabase, each_database};
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, body};
@@ -145,6 +147,18 @@ each_database! {
         assert_eq!(house.number(WHOLE).await, 0, "it was kept for an hour");
     }
 
+    async fn a_keyframe_without_all_its_parts_is_passed_over(database: &TestDatabase) {
+        let house = House::new(database).await;
+        for number in 0..30 {
+            house.add(&format!("s{number}")).await;
+        }
+        house.keyframe().await;
+        house.pass(Duration::from_hours(1));
+        let live = house.live().await;
+        house.execute("DELETE FROM past_keyframe_parts WHERE part = (SELECT max(part) FROM past_keyframe_parts)").await;
+        assert_eq!(house.at(house.now()).await, live, "all changes tell it");
+    }
+
     async fn what_a_late_result_says_counts_from_its_own_moment_on(database: &TestDatabase) {
         let house = House::new(database).await;
         let shop = house.add("shop").await;
@@ -168,6 +182,35 @@ each_database! {
     }
 }
 
+/// Somebody renames the bank and does not commit yet: when the answer is told, a number is taken.
+async fn rename_late(
+    house: &House,
+    bank: Id,
+    may_commit: &Arc<Notify>,
+) -> JoinHandle<Result<(), StoreError>> {
+    let has_number = Arc::new(Notify::new());
+    let (db, at, id) = (house.db.clone(), house.now(), bank.to_string());
+    let (told, may_commit) = (Arc::clone(&has_number), Arc::clone(may_commit));
+    let late = tokio::spawn(async move {
+        let rename = Sql::same("test.rename", "UPDATE services SET name = 'late' WHERE id = $1");
+        let change = Sql::same(
+            "test.change",
+            "INSERT INTO changes (at, kind, service_no, before, after)
+             SELECT $2, 'renamed', number, 'bank', 'late' FROM services WHERE id = $1",
+        );
+        db.write(async |tx| {
+            tx.execute(&rename, values![id.as_str()]).await?;
+            tx.execute(&change, values![id.as_str(), at]).await?;
+            told.notify_one();
+            may_commit.notified().await;
+            Ok::<_, StoreError>(())
+        })
+        .await
+    });
+    has_number.notified().await;
+    late
+}
+
 /// On PostgreSQL numbers are not taken in the order of commits.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_committed_after_the_keyframe_is_not_lost() {
@@ -177,29 +220,8 @@ async fn what_is_committed_after_the_keyframe_is_not_lost() {
     house.poll(shop, Some(body(&[("db", 0)]))).await;
     house.pass(Duration::from_secs(1));
     assert_eq!(house.look().await, Done::Marked);
-    let (has_number, may_commit) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let late = {
-        let (db, at, id) = (house.db.clone(), house.now(), bank.to_string());
-        let (has_number, may_commit) = (Arc::clone(&has_number), Arc::clone(&may_commit));
-        tokio::spawn(async move {
-            let rename =
-                Sql::same("test.rename", "UPDATE services SET name = 'late' WHERE id = $1");
-            let change = Sql::same(
-                "test.change",
-                "INSERT INTO changes (at, kind, service_no, before, after)
-                 SELECT $2, 'renamed', number, 'bank', 'late' FROM services WHERE id = $1",
-            );
-            db.write(async |tx| {
-                tx.execute(&rename, values![id.as_str()]).await?;
-                tx.execute(&change, values![id.as_str(), at]).await?;
-                has_number.notify_one();
-                may_commit.notified().await;
-                Ok::<_, mainstay_store::StoreError>(())
-            })
-            .await
-        })
-    };
-    has_number.notified().await;
+    let may_commit = Arc::new(Notify::new());
+    let late = rename_late(&house, bank, &may_commit).await;
     house.poll(shop, None).await;
     house.pass(Duration::from_mins(6));
     assert!(matches!(house.look().await, Done::Made(_)));
@@ -213,4 +235,30 @@ async fn what_is_committed_after_the_keyframe_is_not_lost() {
     assert!(live.iter().any(|line| line.contains(" late ")), "{live:?}");
     assert_eq!(house.at(house.now()).await, live);
     house.change(shop, Patch { name: Some("store".to_owned()), ..Patch::default() }).await;
+}
+
+/// Who has a number below the mark commits before the keyframe is taken: that is what it waits for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_a_number_below_the_mark_is_in_the_keyframe() {
+    let database = TestDatabase::new(Dialect::Postgres).await;
+    let house = House::new(&database).await;
+    let (shop, bank) = (house.add("shop").await, house.add("bank").await);
+    house.pass(Duration::from_secs(1));
+    let may_commit = Arc::new(Notify::new());
+    let late = rename_late(&house, bank, &may_commit).await;
+    house.poll(shop, None).await;
+    assert_eq!(house.look().await, Done::Marked);
+    house.pass(Duration::from_mins(4));
+    assert_eq!(house.look().await, Done::Nothing, "somebody may still be writing");
+    may_commit.notify_one();
+    late.await.unwrap().unwrap();
+    house.pass(Duration::from_mins(2));
+    assert!(matches!(house.look().await, Done::Made(_)));
+    house.pass(Duration::from_hours(1));
+    let mark = house.number("SELECT from_number AS v FROM past_keyframes").await;
+    let number = house.number("SELECT number AS v FROM changes WHERE kind = 'renamed'").await;
+    assert!(number < mark, "it is not told again");
+    let live = house.live().await;
+    assert!(live.iter().any(|line| line.contains(" late ")), "{live:?}");
+    assert_eq!(house.at(house.now()).await, live);
 }

@@ -126,6 +126,13 @@ impl House {
         self.db.shift_clock(self.clock.now().as_millis() - real);
     }
 
+    /// Sets every clock back, as an administrator or a time server does.
+    pub(crate) fn set_back(&self, duration: Duration) {
+        let millis = self.now().as_millis() - i64::try_from(duration.as_millis()).unwrap();
+        self.clock.step_wall(Timestamp::from_millis(millis));
+        self.pass(Duration::ZERO);
+    }
+
     /// Lets time pass until a whole hour begins.
     pub(crate) fn pass_to_the_hour(&self) {
         let hour = 3_600_000;

@@ -1,11 +1,13 @@
 //! How everything was, on both databases.
 #![cfg(test)]
 
+mod clocks;
 mod frames;
 mod house;
 mod late;
 mod naive;
 mod random;
+mod scrubber;
 mod spans;
 mod then;
 mod working;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mainstay_base::Timestamp;
+use mainstay_base::{Id, Timestamp};
 use mainstay_store::Row;
 
 use crate::house::House;
@@ -39,6 +39,33 @@ impl House {
             world.hear(&row);
         }
         world.lines()
+    }
+}
+
+impl House {
+    /// How long a service was healthy, degraded, down and unknown, by going from change to change.
+    pub(crate) async fn counted(&self, id: Id, from: Timestamp, to: Timestamp) -> [i64; 4] {
+        let born = format!("SELECT created_at AS v FROM services WHERE id = '{id}'");
+        let born = self.number(&born).await;
+        let sql = format!(
+            "SELECT number, at, after FROM changes WHERE kind = 'service'
+             AND service_no = (SELECT number FROM services WHERE id = '{id}') ORDER BY number"
+        );
+        let rows = self.rows(&sql).await;
+        let rows: Vec<(i64, String)> =
+            rows.iter().map(|row| (row.get("at").unwrap(), text(row, "after"))).collect();
+        let (from, to) = (from.as_millis().max(born), to.as_millis());
+        let mut cuts: Vec<_> = rows.iter().map(|(at, _)| (*at).clamp(from, to)).collect();
+        cuts.extend([from, to]);
+        cuts.sort_unstable();
+        let mut sums = [0; 4];
+        for pair in cuts.windows(2) {
+            let holds = rows.iter().rfind(|(at, _)| *at <= pair[0]);
+            let status = holds.map_or("unknown", |(_, status)| status.as_str());
+            let all = ["healthy", "degraded", "down", "unknown"];
+            sums[all.iter().position(|name| *name == status).unwrap()] += pair[1] - pair[0];
+        }
+        sums
     }
 }
 
@@ -119,7 +146,9 @@ impl World {
     }
 
     fn lines(&self) -> Vec<String> {
-        let there = |one: &BTreeMap<&str, String>| !one.contains_key("removed");
+        // What is dated before it was there says nothing.
+        let there =
+            |one: &BTreeMap<&str, String>| one.contains_key("id") && !one.contains_key("removed");
         let optional = |one: &BTreeMap<&str, String>, key| {
             one.get(key).filter(|text| !text.is_empty()).cloned()
         };
@@ -132,8 +161,8 @@ impl World {
             )
         });
         let open = self.dependencies.iter().filter(|(_, one)| {
-            let service: i64 = one["service"].parse().unwrap();
-            there(one) && there(&self.services[&service])
+            let service = || one["service"].parse::<i64>().unwrap();
+            there(one) && self.services.get(&service()).is_some_and(there)
         });
         let dependencies = open.map(|(no, one)| {
             let (missing, link) = (number(optional(one, "missing")), optional(one, "link"));

@@ -4,14 +4,18 @@ use std::time::Duration;
 
 use mainstay_base::{Id, Timestamp};
 use mainstay_monitor::aliases::CanonicalName;
+use mainstay_monitor::past::history::MAX_SPAN;
 use mainstay_monitor::services::Patch;
 use mainstay_testkit::each_database;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::house::{House, body, undrawn};
+use crate::house::{House, LONG, body, undrawn};
+use crate::scrubber::told;
 
 const STEPS: usize = 90;
+/// Spans of a story that are gone through.
+const SPANS: usize = 25;
 const NAMES: [&str; 6] = ["db", "cache", "queue", "mail", "search", "Payments"];
 
 /// Numbers without an order, the same ones for a seed.
@@ -37,11 +41,13 @@ struct Story<'a> {
     services: Vec<Id>,
     aliases: Vec<Id>,
     count: usize,
+    /// From when on what was noted may have been changed by results that came late.
+    changed_from: Option<Timestamp>,
 }
 
 impl Story<'_> {
     async fn step(&mut self) {
-        match self.chance.below(20) {
+        match self.chance.below(23) {
             0 | 1 if self.services.len() < 6 => {
                 self.count += 1;
                 self.services.push(self.house.add(&format!("s{}", self.count)).await);
@@ -72,8 +78,32 @@ impl Story<'_> {
                 self.house.pass_to_the_hour();
                 self.house.upkeep.run_once(&CancellationToken::new()).await.unwrap();
             }
+            11 => self.nobody_polls().await,
+            12 | 13 => self.answer_late().await,
             _ => self.answer().await,
         }
+    }
+
+    /// A service is polled, then nobody polls it for a while, and somebody may look or not.
+    async fn nobody_polls(&mut self) {
+        let Some(id) = self.chance.one_of(&self.services) else { return };
+        self.house.poll_again_in(id, Some(body(&[("db", 0)])), Duration::from_secs(30)).await;
+        self.house.pass(Duration::from_hours(2));
+        match self.chance.below(2) {
+            0 => self.house.look_for_overdue().await,
+            _ => drop(self.house.poll(id, Some(body(&[("db", 1)]))).await),
+        }
+    }
+
+    /// A result that had to wait for up to five minutes.
+    async fn answer_late(&mut self) {
+        let Some(id) = self.chance.one_of(&self.services) else { return };
+        let back = i64::try_from(self.chance.below(300_000)).unwrap();
+        let at = Timestamp::from_millis(self.house.now().as_millis() - back);
+        let state = i64::try_from(self.chance.below(3)).unwrap();
+        let answer = (self.chance.below(4) > 0).then(|| body(&[("db", state), ("mail", 0)]));
+        self.house.poll_at(id, answer, at, LONG).await;
+        self.changed_from = Some(at);
     }
 
     async fn change(&mut self, patch: Patch) {
@@ -143,11 +173,20 @@ impl Story<'_> {
 }
 
 async fn check(house: &House, seed: u64) {
-    let mut story =
-        Story { house, chance: Chance(seed), services: Vec::new(), aliases: Vec::new(), count: 0 };
+    let mut story = Story {
+        house,
+        chance: Chance(seed),
+        services: Vec::new(),
+        aliases: Vec::new(),
+        count: 0,
+        changed_from: None,
+    };
     let mut noted: Vec<(Timestamp, Vec<String>, Value)> = Vec::new();
     for _ in 0..STEPS {
         story.step().await;
+        if let Some(from) = story.changed_from.take() {
+            noted.retain(|(at, ..)| *at < from);
+        }
         house.pass(Duration::from_secs(30));
         noted.push((house.now(), house.live().await, house.graph().await));
         house.pass(Duration::from_secs(31));
@@ -170,6 +209,26 @@ async fn check(house: &House, seed: u64) {
         let moment = house.past.at(*at).await.unwrap();
         let then = undrawn(&graphs.then(moment, None).await.unwrap());
         assert_eq!(&then, graph, "seed {seed}, step {index}: and so was the graph");
+    }
+    let since = house.past.at(house.now()).await.unwrap().since.unwrap();
+    let moments: Vec<_> = noted.iter().map(|(at, ..)| *at).filter(|at| *at >= since).collect();
+    for _ in 0..SPANS {
+        let mut three = [0; 3].map(|_| moments[story.chance.below(moments.len())]);
+        three.sort();
+        let [from, between, to] = three;
+        let span = house.span(from, from.plus(to.since(from).min(MAX_SPAN))).await;
+        for at in [from, between, to].into_iter().filter(|at| at.since(from) <= MAX_SPAN) {
+            let moment = house.past.at(at).await.unwrap().state;
+            assert_eq!(span.at(at), told(&moment), "seed {seed}: {at} in the span from {from}");
+        }
+    }
+    for service in &story.services {
+        let told = house.past.uptime_of_service(*service).await.unwrap().unwrap();
+        for window in told.windows {
+            let sums = [window.healthy_ms, window.degraded_ms, window.down_ms, window.unknown_ms];
+            let counted = house.counted(*service, window.from, window.to).await;
+            assert_eq!(sums, counted, "seed {seed}: {} of {service}", window.window);
+        }
     }
 }
 

@@ -6,8 +6,10 @@ use mainstay_base::Timestamp;
 use mainstay_monitor::past::history::{ChangeKind, MAX_CHANGES, MAX_SPAN};
 use mainstay_monitor::past::{Asked, PastError};
 use mainstay_testkit::each_database;
+use tokio_util::sync::CancellationToken;
 
 use crate::house::{House, body};
+use crate::scrubber::told;
 
 fn asked(from: Timestamp, to: Timestamp) -> Asked {
     Asked { from, to, after: None }
@@ -67,6 +69,46 @@ each_database! {
         }
         assert_eq!(ids.len(), count);
         assert!(ids.is_sorted_by(|one, other| one < other), "each once and by time");
+    }
+
+    async fn a_span_that_begins_before_there_are_records_begins_with_them(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let before = house.now();
+        house.pass(Duration::from_hours(1));
+        let shop = house.add("shop").await;
+        house.pass(Duration::from_secs(5));
+        house.poll(shop, Some(body(&[("db", 0)]))).await;
+        house.pass(Duration::from_mins(1));
+        let page = house.past.history(asked(before, house.now())).await.unwrap();
+        assert_eq!(Some(page.from), page.records_since);
+        assert!(page.from > before && !page.state.unwrap().services.is_empty());
+        assert!(page.items.iter().all(|item| item.kind != ChangeKind::Added || item.dependency_id.is_some()));
+        let early = house.past.history(asked(before, before.plus(Duration::from_mins(1)))).await.unwrap();
+        assert_eq!((early.from, early.items.len()), (before, 0));
+        assert!(early.state.unwrap().services.is_empty());
+    }
+
+    async fn what_was_closed_comes_back_as_it_was(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let shop = house.add("shop").await;
+        house.alias("db", "Orders").await;
+        house.pass(Duration::from_secs(5));
+        house.poll(shop, Some(body(&[("db", 0)]))).await;
+        house.pass(Duration::from_mins(1));
+        house.poll(shop, Some(body(&[]))).await;
+        house.pass(Duration::from_hours(24 * 40));
+        house.pass_to_the_hour();
+        house.upkeep.run_once(&CancellationToken::new()).await.unwrap();
+        house.pass(Duration::from_mins(1));
+        let from = house.now();
+        assert!(house.past.at(from).await.unwrap().state.dependencies().next().is_none(), "it is closed");
+        house.pass(Duration::from_mins(1));
+        house.poll(shop, Some(body(&[("db", 2)]))).await;
+        house.pass(Duration::from_mins(1));
+        let span = house.span(from, house.now()).await;
+        assert_eq!(span.at(from), told(&house.past.at(from).await.unwrap().state));
+        let now = house.past.at(house.now()).await.unwrap().state;
+        assert_eq!((now.dependencies().count(), span.at(house.now())), (1, told(&now)));
     }
 
     async fn what_is_no_span_of_the_past_is_refused(database: &TestDatabase) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainstay_base::Id;
 use mainstay_monitor::past::UptimeWindow;
 use mainstay_monitor::services::Patch;
-use mainstay_monitor::{Recorder, Sink as _, Views};
+use mainstay_monitor::{Past, Recorder, Sink as _, Views};
 use mainstay_testkit::each_database;
 
 use crate::house::{House, LONG, body};
@@ -32,6 +32,29 @@ impl House {
 
     pub(crate) async fn day_of_dependency(&self, id: Id) -> UptimeWindow {
         self.past.uptime_of_dependency(id).await.unwrap().unwrap().windows[0]
+    }
+
+    /// Somebody looks for services that nobody polls, and has noted all of them.
+    pub(crate) async fn look_for_overdue(&self) {
+        let stop = self.stop.child_token();
+        let clock = std::sync::Arc::clone(&self.clock) as _;
+        let looking =
+            Recorder::start(self.events.clone(), clock, self.ids.clone(), &self.tasks, stop.clone());
+        let left = format!(
+            "SELECT count(*) AS v FROM service_states AS st JOIN services AS s ON s.number = st.service_no
+             WHERE s.is_active = 1 AND s.removed_at IS NULL AND st.status <> 'unknown'
+               AND st.next_poll_at + 2 * s.poll_interval_ms < {}",
+            self.now().as_millis()
+        );
+        for _ in 0..200 {
+            if self.number(&left).await == 0 {
+                assert!(looking.has_room());
+                stop.cancel();
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("nobody noted it");
     }
 
     /// Waits until somebody has noted that nobody polls.
@@ -122,6 +145,24 @@ each_database! {
         assert_eq!(hours(&house.day_of_service(shop).await), [6, 0, 0, 11, 7]);
         let db = house.dependency("db").await;
         assert_eq!(hours(&house.day_of_dependency(db).await), [6, 0, 0, 11, 7]);
+    }
+
+    async fn what_was_removed_stays_unknown_though_more_is_kept_now(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let shop = house.add("shop").await;
+        house.poll(shop, Some(body(&[]))).await;
+        house.pass(24 * 50 * HOUR);
+        house.poll(shop, None).await;
+        house.pass(24 * 10 * HOUR);
+        // Until now changes were kept for 30 days.
+        let horizon = house.now().as_millis() - 30 * 86_400_000;
+        house.execute(&format!("DELETE FROM changes WHERE at < {horizon}")).await;
+        let told = house.past.uptime_of_service(shop).await.unwrap().unwrap();
+        let days: Vec<_> = told.windows.iter().map(|window| hours(window).map(|hours| hours / 24)).collect();
+        assert_eq!(days, [[0, 0, 1, 0, 0], [0, 0, 7, 0, 0], [0, 0, 10, 20, 0], [0, 0, 10, 50, 30]]);
+        let short = Past::new(house.db.clone(), 24 * 11 * HOUR);
+        let told = short.uptime_of_service(shop).await.unwrap().unwrap();
+        assert_eq!(hours(&told.windows[2]).map(|hours| hours / 24), [1, 0, 10, 19, 0], "changes are kept to the horizon");
     }
 
     async fn longer_spans_go_back_as_far_as_there_are_records(database: &TestDatabase) {

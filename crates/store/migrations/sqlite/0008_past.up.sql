@@ -17,7 +17,9 @@ CREATE TABLE past_keyframes (
   -- NULL until it is whole.
   at INTEGER,
   upto_number INTEGER,
-  CHECK ((at IS NULL) = (upto_number IS NULL))
+  -- How many parts it has.
+  parts INTEGER,
+  CHECK ((at IS NULL) = (upto_number IS NULL) AND (at IS NULL) = (parts IS NULL))
 ) STRICT;
 CREATE INDEX past_keyframes_by_time ON past_keyframes (at);
 

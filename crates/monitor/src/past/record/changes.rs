@@ -1,4 +1,4 @@
-//! What changed, in the order of the numbers or of time.
+//! What changed, in the order of the numbers.
 
 use mainstay_base::{Id, Timestamp};
 use mainstay_store::{Row, Snapshot, Sql, StoreError, values};
@@ -18,16 +18,19 @@ pub(super) const PAGE: Sql = Sql::same(
      LEFT JOIN dependencies AS d ON c.kind = 'added' AND d.number = c.dependency_no
      WHERE c.number > $1 AND c.number <= $2 AND +c.at <= $3 ORDER BY c.number LIMIT $4",
 );
-pub(super) const BETWEEN: Sql = Sql::same(
-    "monitor.changes_between",
+pub(super) const UNTIL: Sql = Sql::same(
+    "monitor.changes_until",
     "SELECT c.number, c.at, c.kind, c.after, s.id AS service_id, d.id AS dependency_id,
        d.name AS dependency_name, CAST(CASE WHEN c.dependency_no IS NULL THEN 0 ELSE 1 END AS BIGINT)
          AS of_dependency
      FROM changes AS c
      LEFT JOIN services AS s ON s.number = c.service_no
      LEFT JOIN dependencies AS d ON d.number = c.dependency_no
-     WHERE c.at > $1 AND c.at <= $2 AND (c.at > $3 OR (c.at = $3 AND c.number > $4))
-     ORDER BY c.at, c.number LIMIT $5",
+     WHERE c.number > $1 AND c.number <= $2 AND +c.at <= $3 ORDER BY c.number LIMIT $4",
+);
+pub(super) const FIRST_AFTER: Sql = Sql::same(
+    "monitor.first_change_after",
+    "SELECT number FROM changes WHERE number > $1 AND +at > $2 ORDER BY number LIMIT 1",
 );
 pub(super) const FIRST: Sql =
     Sql::same("monitor.first_change", "SELECT at FROM changes ORDER BY at LIMIT 1");
@@ -66,23 +69,28 @@ pub(in crate::past) async fn page(
     Ok((changes, last.transpose()?))
 }
 
-/// A page of what changed after `from` up to `to`, beyond `after`, by time: one more than `limit` if
-/// there is more. What is told of things that are forgotten is left out.
-pub(in crate::past) async fn between(
+/// The number of the first change above one number that happened after `at`.
+pub(in crate::past) async fn first_after(
     snapshot: &mut Snapshot,
-    (from, to): (Timestamp, Timestamp),
-    after: Option<Place>,
+    above: i64,
+    at: Timestamp,
+) -> Result<Option<i64>, StoreError> {
+    let row = snapshot.fetch_optional(&FIRST_AFTER, values![above, at]).await?;
+    row.map(|row| row.get("number")).transpose()
+}
+
+/// A page of the changes above one number, up to another, that had happened by `to`: one more than
+/// `limit` if there is more. What is told of things that are forgotten is left out.
+pub(in crate::past) async fn until(
+    snapshot: &mut Snapshot,
+    above: i64,
+    upto: i64,
+    to: Timestamp,
     limit: usize,
 ) -> Result<Vec<(Place, Option<HistoryItem>)>, StoreError> {
     let most = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
-    let after = after.unwrap_or(Place { at: from, number: i64::MAX });
-    let values = values![from, to, after.at, after.number, most];
-    let rows = snapshot.fetch_all(&BETWEEN, values).await?;
-    rows.iter().map(|row| Ok((place(row)?, item(row)?))).collect()
-}
-
-fn place(row: &Row) -> Result<Place, StoreError> {
-    Ok(Place { at: row.get("at")?, number: row.get("number")? })
+    let rows = snapshot.fetch_all(&UNTIL, values![above, upto, to, most]).await?;
+    rows.iter().map(|row| Ok((Place(row.get("number")?), item(row)?))).collect()
 }
 
 fn item(row: &Row) -> Result<Option<HistoryItem>, StoreError> {

@@ -17,7 +17,8 @@ const PUT: Sql = Sql::same(
 );
 const END: Sql = Sql::same(
     "monitor.end_keyframe",
-    "UPDATE past_keyframes SET at = $2, upto_number = $3 WHERE number = $1 AND at IS NULL",
+    "UPDATE past_keyframes SET at = $2, upto_number = $3, parts = $4
+     WHERE number = $1 AND at IS NULL AND begun_at = $5",
 );
 const UNFINISHED: Sql = Sql::same(
     "monitor.unfinished_keyframe",
@@ -25,7 +26,7 @@ const UNFINISHED: Sql = Sql::same(
 );
 const NEWEST: Sql = Sql::same(
     "monitor.newest_keyframe",
-    "SELECT at, upto_number FROM past_keyframes WHERE at IS NOT NULL ORDER BY at DESC LIMIT 1",
+    "SELECT at, upto_number FROM past_keyframes WHERE at <= $1 ORDER BY at DESC LIMIT 1",
 );
 pub(super) const OLDEST: Sql = Sql::same(
     "monitor.oldest_keyframe",
@@ -33,11 +34,20 @@ pub(super) const OLDEST: Sql = Sql::same(
 );
 pub(super) const BEFORE: Sql = Sql::same(
     "monitor.keyframe_before",
-    "SELECT number, from_number, at FROM past_keyframes WHERE at <= $1 ORDER BY at DESC LIMIT 1",
+    "SELECT number, from_number, at, parts FROM past_keyframes WHERE at <= $1
+     ORDER BY at DESC, number DESC LIMIT 1",
 );
 const AFTER: Sql = Sql::same(
     "monitor.keyframe_after",
-    "SELECT upto_number FROM past_keyframes WHERE at >= $1 AND marked_at >= $1 ORDER BY at LIMIT 1",
+    "SELECT upto_number FROM past_keyframes WHERE at >= $1 AND marked_at >= $1 AND at <= $2
+     ORDER BY at LIMIT 1",
+);
+// Two that were made later are dated before it: for a day the clock has said so.
+const AHEAD: Sql = Sql::same(
+    "monitor.keyframe_ahead",
+    "SELECT number FROM past_keyframes AS k WHERE at > $1 AND
+       (SELECT count(*) FROM past_keyframes AS l WHERE l.number > k.number AND l.at <= $1) >= 2
+     ORDER BY number LIMIT 1",
 );
 const PART: Sql = Sql::same(
     "monitor.keyframe_part",
@@ -68,6 +78,13 @@ pub(in crate::past) struct Unfinished {
     pub(in crate::past) begun_at: Option<Timestamp>,
 }
 
+impl Unfinished {
+    /// Whether it was begun by a clock that was ahead: after `at`.
+    pub(in crate::past) fn is_ahead(&self, at: Timestamp) -> bool {
+        self.marked_at > at || self.begun_at.is_some_and(|begun| begun > at)
+    }
+}
+
 /// Notes from which number on changes are told again over the keyframe that is to come.
 pub(in crate::past) async fn mark(
     tx: &mut Tx,
@@ -96,14 +113,25 @@ pub(in crate::past) async fn put(
     tx.execute(&PUT, values![number, part, body]).await.map(drop)
 }
 
-/// It is whole: the state of `at`, in which no change above `upto` is.
+/// A keyframe that was written, and by whom: who began it at this moment.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::past) struct Written {
+    pub(in crate::past) number: i64,
+    pub(in crate::past) begun_at: Timestamp,
+    pub(in crate::past) parts: usize,
+}
+
+/// It is whole: the state of `at`, in which no change above `upto` is. Tells whether it is still there:
+/// somebody else may have taken it for abandoned.
 pub(in crate::past) async fn end(
     tx: &mut Tx,
-    number: i64,
+    written: Written,
     at: Timestamp,
     upto: i64,
-) -> Result<(), StoreError> {
-    tx.execute(&END, values![number, at, upto]).await.map(drop)
+) -> Result<bool, StoreError> {
+    let parts = i64::try_from(written.parts).unwrap_or(i64::MAX);
+    let values = values![written.number, at, upto, parts, written.begun_at];
+    Ok(tx.execute(&END, values).await? == 1)
 }
 
 pub(in crate::past) async fn unfinished(db: &Db) -> Result<Option<Unfinished>, StoreError> {
@@ -114,11 +142,12 @@ pub(in crate::past) async fn unfinished(db: &Db) -> Result<Option<Unfinished>, S
     db.fetch_optional(&UNFINISHED, &[]).await?.map(read).transpose()
 }
 
-/// When the newest is from, and up to which number.
+/// When the newest is from that is not after `at`, and up to which number.
 pub(in crate::past) async fn newest(
     snapshot: &mut Snapshot,
+    at: Timestamp,
 ) -> Result<Option<(Timestamp, i64)>, StoreError> {
-    let row = snapshot.fetch_optional(&NEWEST, &[]).await?;
+    let row = snapshot.fetch_optional(&NEWEST, values![at]).await?;
     row.map(|row| Ok((row.get("at")?, row.get("upto_number")?))).transpose()
 }
 
@@ -137,6 +166,7 @@ pub(in crate::past) struct Frame {
     pub(in crate::past) at: Timestamp,
     /// From this number on changes are told again.
     pub(in crate::past) from_number: i64,
+    pub(in crate::past) parts: i64,
 }
 
 /// The newest that is not after `at`.
@@ -147,17 +177,19 @@ pub(in crate::past) async fn before(
     let row = snapshot.fetch_optional(&BEFORE, values![at]).await?;
     let read = |row: Row| {
         let (number, from_number) = (row.get("number")?, row.get("from_number")?);
-        Ok(Frame { number, at: row.get("at")?, from_number })
+        Ok(Frame { number, at: row.get("at")?, from_number, parts: row.get("parts")? })
     };
     row.map(read).transpose()
 }
 
-/// The highest number that the first keyframe knew of which was marked after `at`.
+/// The highest number that the first keyframe knew of which was marked after `at`, and not after
+/// `latest`.
 pub(in crate::past) async fn upto(
     snapshot: &mut Snapshot,
     at: Timestamp,
+    latest: Timestamp,
 ) -> Result<Option<i64>, StoreError> {
-    let row = snapshot.fetch_optional(&AFTER, values![at]).await?;
+    let row = snapshot.fetch_optional(&AFTER, values![at, latest]).await?;
     row.map(|row| row.get("upto_number")).transpose()
 }
 
@@ -174,6 +206,11 @@ pub(in crate::past) async fn part(
 /// The oldest one that is from before `at`.
 pub(in crate::past) async fn too_old(db: &Db, at: i64) -> Result<Option<i64>, StoreError> {
     db.fetch_optional(&TOO_OLD, values![at]).await?.map(|row| row.get("number")).transpose()
+}
+
+/// One that is dated after `at` although later ones are not.
+pub(in crate::past) async fn ahead(db: &Db, at: Timestamp) -> Result<Option<i64>, StoreError> {
+    db.fetch_optional(&AHEAD, values![at]).await?.map(|row| row.get("number")).transpose()
 }
 
 /// Removes some of its parts, or itself when none is left, and tells whether it is gone.

@@ -29,7 +29,8 @@ async fn the_past_is_found_by_its_keys_and_never_sorted() {
     for round in 0..2 {
         for (statement, key) in [
             (&changes::PAGE, "SEARCH c USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
-            (&changes::BETWEEN, "SEARCH c USING INDEX changes_by_time"),
+            (&changes::UNTIL, "SEARCH c USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (&changes::FIRST_AFTER, "SEARCH changes USING INTEGER PRIMARY KEY (rowid>?)"),
             (&changes::FIRST, "COVERING INDEX changes_by_time"),
             (&changes::HIGHEST, "SEARCH changes"),
             (&keyframes::BEFORE, "past_keyframes_by_time (at<?)"),
