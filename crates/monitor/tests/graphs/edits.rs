@@ -76,7 +76,7 @@ each_database! {
             linked.unwrap();
         }
         house.until(&["Mill degraded", "Mill → Shop down", "Shop degraded", "Shop → Mill down"]).await;
-        let shown = show::whole(&*house.graphs.picture().await.unwrap());
+        let shown = show::whole(&house.graphs.picture().await.unwrap());
         let counts: Vec<usize> = shown.cycles.iter().map(|cycle| cycle.node_count).collect();
         assert_eq!(counts, [2]);
         let causes: Vec<_> = shown.root_causes.iter().map(|cause| (cause.node_count, cause.hurts)).collect();

@@ -71,7 +71,7 @@ each_database! {
                 .map(|node| node["status"].as_str().unwrap().to_owned()).collect();
             (statuses, graph["root_causes"].clone())
         };
-        let fine = vec!["healthy"; 4];
+        let fine = ["healthy"; 4];
         assert_eq!(causes(3).await, (fine.iter().map(ToString::to_string).collect(), json!([])));
         let (statuses, during) = causes(20).await;
         assert_eq!(statuses, ["degraded", "degraded", "healthy", "down"]);
