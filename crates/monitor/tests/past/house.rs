@@ -107,7 +107,7 @@ impl House {
     /// The graph of this moment, as one who begins now reads it.
     pub(crate) async fn graph(&self) -> Value {
         let stop = CancellationToken::new();
-        let graph = undrawn(&*self.graphs(&stop).whole().await.unwrap());
+        let graph = undrawn(&self.graphs(&stop).whole().await.unwrap());
         stop.cancel();
         graph
     }
