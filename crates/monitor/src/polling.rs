@@ -13,6 +13,7 @@ use crate::failure::PollFailure;
 use crate::report::DependencyStatus;
 use crate::roster::Schedule;
 use crate::sink::StatusChange;
+use crate::views::Service;
 use crate::watch::ServiceNumber;
 
 /// A future that a trait object gives.
@@ -59,8 +60,9 @@ pub struct ScheduleView {
     pub backoff_attempt: u32,
     /// Whether it waits for a slot of its host.
     pub waits_for_host: bool,
-    /// How many polls its host has in flight.
-    pub host_in_flight: usize,
+    /// How many polls its host has in flight; `null` where another instance polls it, which alone knows.
+    #[schema(required)]
+    pub host_in_flight: Option<usize>,
 }
 
 /// What a poll brought.
@@ -151,10 +153,32 @@ impl ScheduleView {
             retry_at: schedule.retry_at.map(ahead),
             backoff_attempt: schedule.backoff_attempt,
             waits_for_host: schedule.waits_for_host,
-            host_in_flight: schedule.host_in_flight,
+            host_in_flight: Some(schedule.host_in_flight),
         }
     }
+
+    /// What is recorded of a service that is not polled here; `None` when it was never polled.
+    #[must_use]
+    pub(crate) fn recorded(service: &Service, backoff_attempt: u32) -> Option<Self> {
+        let breaker = &service.breaker;
+        let due_at = service.next_poll_at.filter(|_| service.is_active)?;
+        Some(Self {
+            reason: RECORDED.to_owned(),
+            due_at,
+            in_flight_since: None,
+            breaker: breaker.state,
+            failures: u32::try_from(breaker.failures).unwrap_or_default(),
+            retry_at: breaker.retry_at,
+            backoff_attempt,
+            waits_for_host: false,
+            host_in_flight: None,
+        })
+    }
 }
+
+/// Why a service is polled or not that this instance does not poll.
+const RECORDED: &str =
+    "The instance that answers does not poll it: this is what was recorded with its last poll.";
 
 /// The first gate that it stands before.
 fn reason(schedule: &Schedule, now: Moment) -> &'static str {

@@ -185,9 +185,14 @@ pub(super) async fn find(
     Path(id): Path<Id>,
 ) -> Result<Json<ServiceDetail>, Error> {
     let whole = state.monitor.views.whole(id).await?.ok_or_else(no_service)?;
-    let schedule = state.monitor.polling.schedule(whole.number);
+    let schedule = state.monitor.polling.schedule(whole.number).or(whole.recorded);
     let (service, dependencies) = (whole.service, whole.dependencies);
-    Ok(Json(ServiceDetail { service, dependencies, schedule }))
+    let polled_by = if service.is_active {
+        state.monitor.instances.polled_by(&service.health_endpoint).await?
+    } else {
+        None
+    };
+    Ok(Json(ServiceDetail { service, dependencies, schedule, polled_by }))
 }
 
 /// Change a service

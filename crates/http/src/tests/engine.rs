@@ -33,7 +33,7 @@ impl Polling for Engine {
             retry_at: None,
             backoff_attempt: 0,
             waits_for_host: false,
-            host_in_flight: 0,
+            host_in_flight: Some(0),
         })
     }
 

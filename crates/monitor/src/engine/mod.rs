@@ -150,7 +150,7 @@ impl Engine {
         let state = self.shared.state();
         let ago = |at: Option<Moment>| at.map(|at| now.since(at));
         let limit = self.shared.parts.policy.cycle().saturating_mul(PULSE_CYCLES) + PULSE_GRACE;
-        let has_lapsed = !self.shared.parts.tenure.is_live(now);
+        let has_lapsed = self.shared.parts.tenure.has_lapsed(now);
         Pulse { beat: ago(state.beat_at), sync: ago(state.synced_at), limit, has_lapsed }
     }
 }

@@ -236,13 +236,9 @@ impl Roster {
                 let wait = entry.backoff.next_delay(policy, Duration::ZERO, &*self.rng);
                 Ending::Failure { wait }
             }
-            Outcome::GivenUp => {
+            Outcome::GivenUp | Outcome::NotBegun => {
                 flying.permit.cancel();
-                Ending::GivenUp
-            }
-            Outcome::NotBegun => {
-                flying.permit.cancel();
-                Ending::NotBegun
+                if outcome == Outcome::NotBegun { Ending::NotBegun } else { Ending::GivenUp }
             }
         };
         let due = due_after_poll(flying.due, entry.watch.interval, ending, now);

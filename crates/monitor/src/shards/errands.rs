@@ -177,7 +177,9 @@ impl Errands {
                     }
                 }
                 Fate::Open | Fate::Claimed if waited < ANSWERED_WITHIN => {}
-                Fate::Open | Fate::Claimed | Fate::Gone => return Err(PollNowError::NotAsked),
+                Fate::Open | Fate::Claimed | Fate::Abandoned | Fate::Gone => {
+                    return Err(PollNowError::NotAsked);
+                }
             }
         }
     }

@@ -13,7 +13,6 @@ use tokio_util::task::TaskTracker;
 use super::decide::SOONEST_LOOK;
 use super::look::{Looked, Looker, leave, look};
 use super::measure;
-use super::model::LAPSE;
 use super::record::instances::{self, Registered};
 use super::record::leases;
 use super::shard::{Shard, ShardSet};
@@ -208,7 +207,7 @@ impl Keeper {
     fn failed(&mut self, error: Option<&StoreError>) -> Duration {
         measure::renewal_failed();
         let now = self.parts.wall.moment();
-        let has_lapsed = self.parts.tenure.renewed_ago(now).is_some_and(|ago| ago >= LAPSE);
+        let has_lapsed = self.parts.tenure.has_lapsed(now);
         if has_lapsed {
             measure::owned(0);
         }

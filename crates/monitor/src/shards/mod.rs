@@ -29,5 +29,5 @@ pub use model::Lease;
 pub(crate) use record::patience::{short_patience, shorten as shorten_patience};
 pub use shard::{SHARDS, Shard, ShardSet};
 pub use tenure::{Holding, Tenure};
-pub use view::{InstanceState, InstanceView, Instances, InstancesView};
+pub use view::{InstanceState, InstanceView, Instances, InstancesView, PolledBy};
 pub use wall::DatabaseClock;

@@ -91,6 +91,13 @@ impl Tenure {
         self.is_alone() || self.state().renewed.is_some_and(|at| now.since(at) < LAPSE)
     }
 
+    /// Whether it had leases and could not renew them. Who has just come has not lapsed: nothing was
+    /// polled here yet.
+    #[must_use]
+    pub fn has_lapsed(&self, now: Moment) -> bool {
+        !self.is_alone() && self.state().has_lapsed(now)
+    }
+
     /// Whether a request may go out under this lease: it is live, and still owned. `None` is the lease of
     /// who is alone.
     #[must_use]
@@ -156,8 +163,8 @@ impl Tenure {
     pub fn adopt(&self, me: Id, leases: impl Iterator<Item = Lease>, renewed: Moment) {
         let held: BTreeMap<_, _> = leases.map(|lease| (lease.shard, lease.generation)).collect();
         let mut state = self.state();
-        let had_lapsed = state.renewed.is_none_or(|at| renewed.since(at) >= LAPSE);
-        if had_lapsed && state.renewed.is_some() {
+        let had_lapsed = state.has_lapsed(renewed);
+        if had_lapsed {
             state.back = Some(renewed);
         }
         let has_changed = state.held != held;
@@ -168,11 +175,12 @@ impl Tenure {
         let kept: ShardSet = held.keys().copied().filter(|shard| is_same(*shard)).collect();
         state.draining = state.draining.among(kept);
         state.drained = state.drained.among(kept);
+        let is_first = state.renewed.is_none();
         state.held = held;
         state.me = Some(me);
         state.renewed = Some(renewed);
         drop(state);
-        if has_changed || had_lapsed {
+        if has_changed || had_lapsed || is_first {
             self.tell();
         }
     }
@@ -211,8 +219,7 @@ impl Tenure {
     /// after that: an outage of the database has kept the others from renewing too.
     pub(super) fn may_bury(&self, now: Moment) -> bool {
         let state = self.state();
-        let has_lapsed = state.renewed.is_some_and(|at| now.since(at) >= LAPSE);
-        !has_lapsed && state.back.is_none_or(|at| now.since(at) >= RENEW_EVERY)
+        !state.has_lapsed(now) && state.back.is_none_or(|at| now.since(at) >= RENEW_EVERY)
     }
 
     pub(super) fn held(&self) -> ShardSet {
@@ -226,6 +233,12 @@ impl Tenure {
     fn state(&self) -> MutexGuard<'_, State> {
         // Nothing in here panics half-way.
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn has_lapsed(&self, now: Moment) -> bool {
+        self.renewed.is_some_and(|at| now.since(at) >= LAPSE)
     }
 }
 
@@ -295,11 +308,14 @@ mod tests {
     #[test]
     fn who_could_not_renew_for_seven_seconds_polls_no_more() {
         let tenure = Tenure::shared();
-        assert!(!tenure.is_live(at(0)));
+        assert!(!tenure.is_live(at(0)) && !tenure.has_lapsed(at(0)));
         tenure.adopt(me(), [lease(3, 1)].into_iter(), at(100));
         assert!(tenure.is_live(at(106)));
         assert!(!tenure.is_live(at(107)));
-        assert!(Tenure::alone().is_live(at(1_000_000)));
+        assert!(!tenure.has_lapsed(at(106)) && tenure.has_lapsed(at(107)));
+        let alone = Tenure::alone();
+        alone.adopt(me(), std::iter::empty(), at(0));
+        assert!(alone.is_live(at(1_000_000)) && !alone.has_lapsed(at(1_000_000)));
     }
 
     #[test]

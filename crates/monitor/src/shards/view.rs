@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 use super::model::LeaseRow;
 use super::record::instances::{self, Shown};
 use super::record::leases;
-use super::shard::SHARDS;
+use super::shard::{SHARDS, Shard};
 use super::tenure::Tenure;
+use crate::services::Address;
 
 /// The instances. A clone is the same handle.
 #[derive(Clone)]
@@ -68,6 +69,19 @@ pub struct InstanceView {
     pub gone_at: Option<Timestamp>,
 }
 
+/// The instance that polls a service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PolledBy {
+    /// Which one.
+    #[schema(value_type = String)]
+    pub id: Id,
+    /// Where it runs.
+    #[schema(example = "mainstay-1:7373")]
+    pub name: String,
+    /// Whether it is the one that answers.
+    pub is_this: bool,
+}
+
 /// How an instance is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -106,6 +120,17 @@ impl Instances {
         };
         let shards_unowned = usize::from(SHARDS).saturating_sub(owned(InstanceState::Alive));
         Ok(InstancesView { shards: SHARDS, shards_unowned, items })
+    }
+
+    /// Who polls the services that are asked at this endpoint.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn polled_by(&self, endpoint: &str) -> Result<Option<PolledBy>, StoreError> {
+        let Ok(address) = Address::parse(endpoint) else { return Ok(None) };
+        let owner = leases::owner(&self.db, Shard::of(&address.host)).await?;
+        let is_this = |id: Id| self.tenure.me() == Some(id);
+        Ok(owner.map(|(id, name)| PolledBy { id, name, is_this: is_this(id) }))
     }
 
     /// What is known here of this instance is newer than what it has written.

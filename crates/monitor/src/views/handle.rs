@@ -18,6 +18,7 @@ use super::service::Service;
 use super::timeline::{MAX_TRANSITIONS, Timeline, timeline};
 use crate::answer::Answer;
 use crate::latency::{self, Bucket, Range};
+use crate::polling::ScheduleView;
 use crate::watch::ServiceNumber;
 
 /// How long a dependency is listed that its service does not report any more, unless told otherwise.
@@ -43,6 +44,8 @@ pub struct Whole {
     pub service: Service,
     /// What it leans on, by name.
     pub dependencies: Vec<Dependency>,
+    /// What is recorded of its next poll, for where this instance does not poll it.
+    pub recorded: Option<ScheduleView>,
 }
 
 impl Views {
@@ -74,13 +77,15 @@ impl Views {
     /// # Errors
     /// When the database fails.
     pub async fn whole(&self, id: Id) -> Result<Option<Whole>, StoreError> {
-        let Some((number, service)) = self.service(id).await? else { return Ok(None) };
+        let Some(found) = services::find(&self.db, self.tick(), id).await? else { return Ok(None) };
+        let (number, service) = (ServiceNumber(found.number), found.service);
+        let recorded = ScheduleView::recorded(&service, found.backoff);
         let missing_for = i64::try_from(self.missing_shown_for.as_millis()).unwrap_or(i64::MAX);
         let mut all =
             dependencies::of_service(&self.db, self.tick(), number.0, missing_for).await?;
         self.set_latencies(number, &mut all).await?;
         let dependencies = all.into_iter().map(|one| one.dependency).collect();
-        Ok(Some(Whole { number, service, dependencies }))
+        Ok(Some(Whole { number, service, dependencies, recorded }))
     }
 
     /// How polls of a service turned out, newest first. `None` without such a service.

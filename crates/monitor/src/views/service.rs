@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::dependency::Dependency;
 use crate::polling::{CircuitState, PollErrorView, ScheduleView};
+use crate::shards::PolledBy;
 use crate::status::ServiceStatus;
 
 /// A service, and how it is.
@@ -117,9 +118,13 @@ pub struct ServiceDetail {
     pub service: Service,
     /// What it leans on, by name.
     pub dependencies: Vec<Dependency>,
-    /// Why it is polled now or not; `null` when this instance does not poll it.
+    /// Why it is polled now or not: as the instance that answers knows it, or else as it was recorded
+    /// with the last poll; `null` when it is not active, or nobody has polled it yet.
     #[schema(required)]
     pub schedule: Option<ScheduleView>,
+    /// The instance that polls it; `null` when it is not active, or nobody does at the moment.
+    #[schema(required)]
+    pub polled_by: Option<PolledBy>,
 }
 
 impl DependencyCounts {

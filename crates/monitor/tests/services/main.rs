@@ -8,4 +8,5 @@ mod house;
 mod names;
 mod recorded;
 mod shows;
+mod skew;
 mod watches;

@@ -93,6 +93,22 @@ each_database! {
         assert_eq!(house.answered(&recorder, &new, 6, ONE).await, Recorded::Stale);
     }
 
+    async fn what_another_instance_polls_shows_the_plan_that_was_recorded(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (id, recorder) = (house.service("Orders").await, house.recorder());
+        assert_eq!(house.views.whole(id).await.unwrap().unwrap().recorded, None, "never polled");
+        let watch = house.watch().await;
+        house.answered(&recorder, &watch, 1, ONE).await;
+        house.execute("UPDATE service_states SET backoff_attempt = 3, breaker_failures = 2").await;
+        let shown = house.views.whole(id).await.unwrap().unwrap();
+        let recorded = shown.recorded.unwrap();
+        assert_eq!(Some(recorded.due_at), shown.service.next_poll_at);
+        assert_eq!((recorded.backoff_attempt, recorded.failures), (3, 2));
+        assert_eq!(recorded.host_in_flight, None, "nobody here knows");
+        house.update(id, Patch { is_active: Some(false), ..Patch::default() }).await.unwrap();
+        assert_eq!(house.views.whole(id).await.unwrap().unwrap().recorded, None);
+    }
+
     async fn what_is_recorded_after_an_alias_goes_by_it(database: &TestDatabase) {
         let house = House::new(database).await;
         let (id, recorder) = (house.service("Orders").await, house.recorder());

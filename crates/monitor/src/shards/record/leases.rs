@@ -12,6 +12,11 @@ macro_rules! all {
     };
 }
 const ALL: Sql = Sql::same("monitor.shards", all!());
+const OWNER: Sql = Sql::same(
+    "monitor.shard_owner",
+    "SELECT i.id, i.name FROM poll_shards AS p JOIN instances AS i ON i.id = p.owner
+     WHERE p.shard = $1 AND i.gone_at IS NULL",
+);
 // Whoever records results of a shard holds its row until that is committed (see `record::fence`), and
 // whoever else wants the shard leaves the row alone meanwhile. The owners are looked at by the next
 // statement: it sees all that was committed before the rows were held.
@@ -52,6 +57,12 @@ const RELEASE: Sql = Sql::pair(
     release!("IN (SELECT value FROM json_each($2))"),
     release!("= ANY ($2)"),
 );
+
+/// Who owns a shard and is not gone.
+pub(crate) async fn owner(db: &Db, shard: Shard) -> Result<Option<(Id, String)>, StoreError> {
+    let row = db.fetch_optional(&OWNER, values![shard.number()]).await?;
+    row.map(|row| Ok((row.get("id")?, row.get("name")?))).transpose()
+}
 
 /// Every shard, by number.
 pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<LeaseRow>, StoreError> {

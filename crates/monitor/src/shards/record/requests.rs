@@ -33,7 +33,8 @@ const ANSWER: Sql =
     Sql::same("monitor.answer_poll_request", "UPDATE poll_requests SET answer = $2 WHERE id = $1");
 const LOOK: Sql = Sql::same(
     "monitor.look_at_poll_request",
-    "SELECT claimed_by, answer FROM poll_requests WHERE id = $1",
+    "SELECT r.claimed_by, r.answer, i.id AS there FROM poll_requests AS r
+     LEFT JOIN instances AS i ON i.id = r.claimed_by AND i.gone_at IS NULL WHERE r.id = $1",
 );
 const FORGET: Sql =
     Sql::same("monitor.forget_poll_request", "DELETE FROM poll_requests WHERE id = $1");
@@ -49,6 +50,8 @@ pub(crate) enum Fate {
     Open,
     /// Somebody polls.
     Claimed,
+    /// Who polled is lost, or has stopped.
+    Abandoned,
     /// This came of it.
     Answered(String),
     /// It is not there any more.
@@ -89,7 +92,8 @@ pub(crate) async fn fate(db: &Db, id: Id) -> Result<Fate, StoreError> {
     let Some(row) = db.fetch_optional(&LOOK, values![id]).await? else { return Ok(Fate::Gone) };
     Ok(match (row.get("answer")?, row.get::<Option<String>>("claimed_by")?) {
         (Some(answer), _) => Fate::Answered(answer),
-        (None, Some(_)) => Fate::Claimed,
+        (None, Some(_)) if row.get::<Option<String>>("there")?.is_some() => Fate::Claimed,
+        (None, Some(_)) => Fate::Abandoned,
         (None, None) => Fate::Open,
     })
 }

@@ -10,7 +10,8 @@ use mainstay_testkit::{TestDatabase, each_database};
 use crate::record::fence;
 use crate::shards::look::{Looked, Looker, leave, look};
 use crate::shards::record::instances::{self, Load};
-use crate::shards::{Lease, ShardSet};
+use crate::shards::record::requests::{self, Fate};
+use crate::shards::{Instances, Lease, PolledBy, ShardSet, Tenure};
 
 /// One instance, as far as its looks go.
 struct One {
@@ -190,6 +191,41 @@ each_database! {
         assert_eq!(shown.len(), 2);
         assert_eq!((shown[0].id, shown[1].gone_why.as_deref()), (second.me.unwrap(), Some("stopped")));
         assert_eq!((shown[0].services, shown[0].lag_ms), (3, 20));
+    }
+
+    async fn who_polls_a_service_is_the_owner_of_its_shard(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        let tenure = Tenure::shared();
+        let instances = Instances::new(first.db.clone(), Arc::clone(&first.clock), tenure.clone());
+        let asked = "https://orders.example.org/health";
+        assert_eq!(instances.polled_by(asked).await.unwrap(), None, "nobody is there");
+        let me = first.look().await.me;
+        let owner = PolledBy { id: me, name: "here".to_owned(), is_this: false };
+        assert_eq!(instances.polled_by(asked).await.unwrap(), Some(owner.clone()));
+        tenure.adopt(me, std::iter::empty(), first.clock.moment());
+        let this = PolledBy { is_this: true, ..owner };
+        assert_eq!(instances.polled_by(asked).await.unwrap(), Some(this));
+        let left: Result<_, StoreError> = first.db.write(async |tx| leave(tx, me).await).await;
+        left.unwrap();
+        assert_eq!(instances.polled_by(asked).await.unwrap(), None);
+    }
+
+    async fn what_was_asked_of_one_that_is_lost_is_abandoned(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        let me = first.look().await.me;
+        let (id, sql) = (first.ids.next(), Sql::same(
+            "test.request",
+            "INSERT INTO poll_requests (id, service_no, asked_at) VALUES ($1, 1, 1)",
+        ));
+        let claimed: Result<_, StoreError> = first.db.write(async |tx| {
+            tx.execute(&sql, values![id]).await?;
+            requests::claim(tx, id, me).await
+        }).await;
+        assert!(claimed.unwrap());
+        assert_eq!(requests::fate(&first.db, id).await.unwrap(), Fate::Claimed);
+        let left: Result<_, StoreError> = first.db.write(async |tx| leave(tx, me).await).await;
+        left.unwrap();
+        assert_eq!(requests::fate(&first.db, id).await.unwrap(), Fate::Abandoned);
     }
 
     async fn those_that_are_long_gone_are_swept(database: &TestDatabase) {

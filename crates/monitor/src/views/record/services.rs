@@ -18,7 +18,8 @@ macro_rules! columns {
              s.poll_interval_ms, s.timeout_ms, s.header_names, s.is_active, s.created_at,
              s.updated_at, st.status, st.status_since, st.last_polled_at, st.last_latency_us,
              st.error_kind, st.error_message, st.stale_since, st.breaker_state,
-             st.breaker_failures, st.breaker_retry_at, st.next_poll_at, st.poll_warnings,
+             st.breaker_failures, st.breaker_retry_at, st.backoff_attempt, st.next_poll_at,
+             st.poll_warnings,
              st.healthy_count, st.degraded_count, st.down_count, st.skipped_count,
              CASE WHEN ",
             overdue!($now),
@@ -124,6 +125,8 @@ pub(super) const ONE: Sql = timed!("monitor.service", one);
 pub(in crate::views) struct Shown {
     pub(in crate::views) number: i64,
     pub(in crate::views) service: Service,
+    /// Its failures in a row, for the backoff.
+    pub(in crate::views) backoff: u32,
 }
 
 /// One row more than asked for, if there is one.
@@ -199,7 +202,8 @@ fn shown(row: &Row) -> Result<Shown, StoreError> {
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
     };
-    Ok(Shown { number: row.get("number")?, service })
+    let backoff = u32::try_from(row.get::<i64>("backoff_attempt")?).unwrap_or(u32::MAX);
+    Ok(Shown { number: row.get("number")?, service, backoff })
 }
 
 /// How a service is: what nobody has looked at for long is not known.

@@ -95,11 +95,14 @@ async fn one_comes_is_asked_for_the_others_and_one_stops() {
         pair.nobody_is_polled_twice(|_| true);
         pair.either_polls_what_is_asked_for();
 
+        let asked = Instant::now();
         let before = pair.recorded();
         pair.first.signal("TERM");
         assert_eq!(pair.first.wait().code(), Some(0));
         pair.second_has_all(Instant::now(), Duration::from_secs(5));
         pair.everybody_is_polled_after(Instant::now());
+        // What was in the air has landed and was recorded: nobody asks it again.
+        pair.nobody_is_polled_twice(|at| at > asked);
         pair.nothing_is_lost(&before);
         assert_eq!(pair.recorded().len(), SERVICES);
     })

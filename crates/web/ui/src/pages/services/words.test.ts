@@ -3,7 +3,7 @@ import type { Dependency } from '../../lib/api/dependencies';
 import type { Schedule } from '../../lib/api/services';
 import { byWorst, errorText, jsonText, messageOf, noneText, rangeOf } from './dependencies';
 import { pollText } from './poll';
-import { backoffText, hostText, reasonOf } from './schedule';
+import { backoffText, hostText, pollerText, reasonOf } from './schedule';
 import { attempt } from './trial';
 
 const dependency = (more: Partial<Dependency>): Dependency =>
@@ -53,7 +53,15 @@ describe('the schedule', () => {
   it('says why it is polled or not', () => {
     expect(reasonOf({ is_active: true, schedule: schedule({}) })).toBe('It is not due yet.');
     expect(reasonOf({ is_active: false, schedule: null })).toContain('not active');
-    expect(reasonOf({ is_active: true, schedule: null })).toContain('another one');
+    expect(reasonOf({ is_active: true, schedule: null })).toContain('Nobody has polled it yet');
+  });
+
+  it('names the instance that polls', () => {
+    const one = { id: '1', name: 'mainstay-1:7373' };
+    expect(pollerText({ ...one, is_this: true })).toBe('mainstay-1:7373 (this instance)');
+    expect(pollerText({ ...one, is_this: false })).toBe('mainstay-1:7373');
+    expect(pollerText(null)).toBe('nobody now');
+    expect(hostText(schedule({ host_in_flight: null }))).toBe('–');
   });
 
   it('counts failures and polls', () => {
