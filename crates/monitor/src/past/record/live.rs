@@ -7,14 +7,14 @@ use crate::past::state::{PastDependency, PastService, PastState};
 use crate::report::DependencyStatus;
 use crate::status::ServiceStatus;
 
+// The signs keep SQLite from going by the other table and sorting all that for every portion.
 pub(super) const SERVICES: Sql = Sql::same(
     "monitor.services_of_keyframe",
     "SELECT s.number, s.id, s.name, st.status, st.status_since, st.stale_since
-     FROM services AS s JOIN service_states AS st ON st.service_no = s.number
+     FROM services AS s JOIN service_states AS st ON st.service_no = +s.number
      WHERE s.removed_at IS NULL AND s.number > $1 ORDER BY s.number LIMIT $2",
 );
-// Closed ones are among them: they may be reported again, under the names and links they had. The sign
-// keeps SQLite from going service by service, and sorting all that for every portion.
+// Closed ones are among them: they may be reported again, under the names and links they had.
 pub(super) const DEPENDENCIES: Sql = Sql::same(
     "monitor.dependencies_of_keyframe",
     "SELECT d.number, d.id, d.service_no, d.name, d.canonical_name, d.status, d.status_since,
