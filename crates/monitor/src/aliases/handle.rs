@@ -11,6 +11,7 @@ use super::error::AliasesError;
 use super::name::{AliasName, CanonicalName};
 use super::record::{links, names, rewrite};
 use crate::names::compared;
+use crate::record::revisions;
 use crate::services::tell::tell;
 
 /// The most aliases there may be.
@@ -81,6 +82,7 @@ impl Aliases {
         alias: AliasName,
         canonical: CanonicalName,
     ) -> Result<Alias, AliasesError> {
+        revisions::hold(tx).await?;
         rewrite::hold(tx, &[alias.as_str().to_owned()]).await?;
         self.hold(tx, 1).await?;
         self.create_held(tx, out, alias, canonical).await
@@ -204,6 +206,7 @@ impl Aliases {
         dependency: Id,
         service: Option<Id>,
     ) -> Result<Linked, AliasesError> {
+        revisions::hold(tx).await?;
         let to = match service {
             Some(id) => Some((links::hold(tx, id).await?.ok_or(AliasesError::NoService)?, id)),
             None => None,
@@ -232,6 +235,7 @@ impl Aliases {
         name: &str,
         service: Id,
     ) -> Result<LinkedAll, AliasesError> {
+        revisions::hold(tx).await?;
         let number = links::hold(tx, service).await?.ok_or(AliasesError::NoService)?;
         let service_name = links::name(tx, number).await?;
         let key = compared(name);
@@ -281,19 +285,13 @@ impl Aliases {
         id: Id,
         new_name: Option<&str>,
     ) -> Result<Alias, AliasesError> {
-        // Outside the transaction, which would hold the table from here on: two who then both want it
-        // for themselves wait for each other.
-        let found = names::find_now(self.events.db(), id).await?.ok_or(AliasesError::NotFound)?;
+        revisions::hold(tx).await?;
+        let found = self.find_held(tx, id).await?;
         let held: Vec<String> =
             new_name.map(str::to_owned).into_iter().chain([found.alias.clone()]).collect();
         rewrite::hold(tx, &held).await?;
         names::lock(tx).await?;
-        let alias = names::find(tx, id).await?.ok_or(AliasesError::NotFound)?;
-        if alias.alias != found.alias {
-            // Its services are others than those that are held.
-            return Err(StoreError::Conflict { statement: "monitor.lock_aliases" }.into());
-        }
-        Ok(alias)
+        Ok(found)
     }
 }
 

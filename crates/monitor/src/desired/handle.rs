@@ -12,7 +12,7 @@ use super::document::Document;
 use super::error::DesiredError;
 use super::item::Section;
 use super::plan::{AliasStep, LinkStep, Plan, ServiceStep};
-use super::record;
+use super::record::{self, Asked, Touched};
 use crate::aliases::{Aliases, AliasesError};
 use crate::services::{Definition, Patch, Services};
 
@@ -87,12 +87,13 @@ impl Desired {
     ) -> Result<Current, DesiredError> {
         // One more than there may be tells that there are too many.
         let limit = i64::try_from(MAX_ITEMS).unwrap_or(i64::MAX).saturating_add(1);
-        let names: HashSet<&String> = wanted.links.iter().map(|link| &link.dependency).collect();
-        let names: Vec<String> = names.into_iter().cloned().collect();
+        let links = wanted.links.iter();
+        let asked: Vec<_> =
+            links.map(|link| Asked { service: &link.service, name: &link.dependency }).collect();
         let current = Current {
             services: self.services.all(snapshot, limit).await?,
             aliases: self.aliases.all(snapshot, limit).await?,
-            dependencies: record::linkable(snapshot, &names, limit).await?,
+            dependencies: record::linkable(snapshot, &asked, limit).await?,
         };
         for (section, count) in [
             (Section::Services, current.services.len()),
@@ -113,22 +114,39 @@ impl Desired {
         out: &mut Outbox,
         steps: &[ServiceStep],
     ) -> Result<HashMap<String, Id>, DesiredError> {
+        let mut removed: HashMap<Id, &ServiceStep> = HashMap::new();
         let mut changed: HashMap<Id, (&ServiceStep, &Patch)> = HashMap::new();
         let mut added: Vec<(&ServiceStep, &Definition)> = Vec::new();
         for step in steps {
             match step {
-                ServiceStep::Remove { id, .. } => {
-                    let removing = self.services.delete(tx, out, *id).await;
-                    removing.map_err(|error| DesiredError::of_service(error, step.item()))?;
-                }
+                ServiceStep::Remove { id, .. } => drop(removed.insert(*id, step)),
                 ServiceStep::Change { id, patch, .. } => {
                     changed.insert(*id, (step, &**patch));
                 }
                 ServiceStep::Add { definition, .. } => added.push((step, definition)),
             }
         }
+        self.remove_services(tx, out, removed).await?;
         self.change_services(tx, out, changed).await?;
         self.add_services(tx, out, &added).await
+    }
+
+    async fn remove_services(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        mut removed: HashMap<Id, &ServiceStep>,
+    ) -> Result<(), DesiredError> {
+        let Some(first) = removed.values().next().map(|step| step.item()) else { return Ok(()) };
+        let ids: Vec<Id> = removed.keys().copied().collect();
+        let removing = self.services.delete_all(tx, out, &ids).await;
+        for gone in removing.map_err(|error| DesiredError::of_service(error, first))? {
+            removed.remove(&gone.id);
+        }
+        match removed.into_values().next() {
+            Some(step) => Err(DesiredError::changed(step.item())),
+            None => Ok(()),
+        }
     }
 
     async fn change_services(
@@ -137,16 +155,21 @@ impl Desired {
         out: &mut Outbox,
         mut changed: HashMap<Id, (&ServiceStep, &Patch)>,
     ) -> Result<(), DesiredError> {
+        let Some(first) = changed.values().next().map(|(step, _)| step.item()) else {
+            return Ok(());
+        };
         let ids: Vec<String> = changed.keys().map(ToString::to_string).collect();
+        let mut revised = Vec::with_capacity(ids.len());
         for stored in self.services.lock_all(tx, &ids).await? {
             let Some((step, patch)) = changed.remove(&stored.id) else { continue };
-            let changing = self.services.update_locked(tx, out, &stored, patch.clone()).await;
-            changing.map_err(|error| DesiredError::of_service(error, step.item()))?;
+            let revising = self.services.revise(stored, patch.clone());
+            revised.push(revising.map_err(|error| DesiredError::of_service(error, step.item()))?);
         }
-        match changed.into_values().next() {
-            Some((step, _)) => Err(DesiredError::changed(step.item())),
-            None => Ok(()),
+        if let Some((step, _)) = changed.into_values().next() {
+            return Err(DesiredError::changed(step.item()));
         }
+        let changing = self.services.update_all(tx, out, &revised).await;
+        changing.map_err(|error| DesiredError::of_service(error, first))
     }
 
     async fn add_services(
@@ -226,17 +249,25 @@ impl Desired {
     }
 }
 
-/// Holds every service that the plan writes, or that reports a name whose alias it changes.
+/// Holds every service that the plan writes, or that reports what it renames, links or unlinks.
 async fn hold(tx: &mut Tx, plan: &Plan) -> Result<(), DesiredError> {
-    let edited = plan.services.iter().filter_map(|step| match step {
-        ServiceStep::Change { id, .. } | ServiceStep::Remove { id, .. } => Some(*id),
-        ServiceStep::Add { .. } => None,
-    });
-    let linked = plan.links.iter().filter_map(|step| step.to.as_ref()?.id);
-    let services: Vec<String> = edited.chain(linked).map(|id| id.to_string()).collect();
-    let names: Vec<String> = plan.aliases.iter().map(|step| step.alias().to_owned()).collect();
-    if !services.is_empty() || !names.is_empty() {
-        record::hold(tx, &services, &names).await?;
+    let mut touched = Touched::default();
+    for step in &plan.services {
+        match step {
+            ServiceStep::Change { id, .. } => touched.services.push(id.to_string()),
+            ServiceStep::Remove { id, .. } => {
+                touched.services.push(id.to_string());
+                touched.removed.push(id.to_string());
+            }
+            ServiceStep::Add { .. } => {}
+        }
     }
-    Ok(())
+    let linked = plan.links.iter().filter_map(|step| step.to.as_ref()?.id);
+    touched.services.extend(linked.map(|id| id.to_string()));
+    touched.dependencies = plan.links.iter().map(|step| step.dependency.to_string()).collect();
+    touched.names = plan.aliases.iter().map(|step| step.alias().to_owned()).collect();
+    if plan.is_empty() {
+        return Ok(());
+    }
+    Ok(record::hold(tx, &touched).await?)
 }

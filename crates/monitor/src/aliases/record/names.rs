@@ -50,10 +50,6 @@ pub(in crate::aliases) async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
     tx.fetch_one(&COUNT, &[]).await?.get("n")
 }
 
-pub(in crate::aliases) async fn find_now(db: &Db, id: Id) -> Result<Option<Alias>, StoreError> {
-    db.fetch_optional(&FIND, values![id]).await?.as_ref().map(read).transpose()
-}
-
 pub(in crate::aliases) async fn find(tx: &mut Tx, id: Id) -> Result<Option<Alias>, StoreError> {
     tx.fetch_optional(&FIND, values![id]).await?.as_ref().map(read).transpose()
 }
