@@ -13,7 +13,7 @@ use super::error::DesiredError;
 use super::item::Section;
 use super::plan::{AliasStep, LinkStep, Plan, ServiceStep};
 use super::record::{self, Asked, Touched};
-use crate::aliases::{Aliases, AliasesError};
+use crate::aliases::Aliases;
 use crate::services::{Definition, Patch, Services};
 
 /// What is wanted, as a whole. A clone is the same handle.
@@ -197,34 +197,9 @@ impl Desired {
         let new = steps.iter().filter(|step| matches!(step, AliasStep::Add { .. })).count();
         let holding = self.aliases.hold(tx, new).await;
         holding.map_err(|error| DesiredError::of_alias(error, first.item()))?;
-        for step in steps {
-            let applying = self.apply_alias(tx, out, step).await;
-            applying.map_err(|error| DesiredError::of_alias(error, step.item()))?;
-        }
-        Ok(())
-    }
-
-    async fn apply_alias(
-        &self,
-        tx: &mut Tx,
-        out: &mut Outbox,
-        step: &AliasStep,
-    ) -> Result<(), AliasesError> {
-        let aliases = &self.aliases;
-        match step {
-            AliasStep::Add { alias, canonical, .. } => {
-                aliases.create_held(tx, out, alias.clone(), canonical.clone()).await?;
-            }
-            AliasStep::Change { id, canonical, .. } => {
-                let before = aliases.find_held(tx, *id).await?;
-                aliases.change_held(tx, out, before, None, Some(canonical.clone())).await?;
-            }
-            AliasStep::Remove { id, .. } => {
-                let before = aliases.find_held(tx, *id).await?;
-                aliases.delete_held(tx, out, before).await?;
-            }
-        }
-        Ok(())
+        let edits = steps.iter().map(AliasStep::edit).collect();
+        let editing = self.aliases.edit_held(tx, out, edits).await;
+        editing.map(drop).map_err(|error| DesiredError::of_alias(error, first.item()))
     }
 
     async fn apply_links(
@@ -234,6 +209,8 @@ impl Desired {
         steps: &[LinkStep],
         made: &HashMap<String, Id>,
     ) -> Result<(), DesiredError> {
+        let Some(first) = steps.first() else { return Ok(()) };
+        let mut asked = Vec::with_capacity(steps.len());
         for step in steps {
             let to = match &step.to {
                 Some(target) => {
@@ -242,10 +219,14 @@ impl Desired {
                 }
                 None => None,
             };
-            let linking = self.aliases.link(tx, out, step.dependency, to).await;
-            linking.map_err(|error| DesiredError::of_alias(error, step.item()))?;
+            asked.push((step.dependency, to));
         }
-        Ok(())
+        let mut edits = Vec::with_capacity(steps.len());
+        for (step, held) in steps.iter().zip(self.aliases.hold_links(tx, &asked).await?) {
+            edits.push(held.map_err(|error| DesiredError::of_alias(error, step.item()))?);
+        }
+        let linking = self.aliases.link_held(tx, out, &edits).await;
+        linking.map_err(|error| DesiredError::of_alias(error, first.item()))
     }
 }
 

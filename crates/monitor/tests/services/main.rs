@@ -7,5 +7,6 @@ mod edits;
 mod house;
 mod names;
 mod recorded;
+mod rings;
 mod shows;
 mod watches;
