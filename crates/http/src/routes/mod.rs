@@ -22,6 +22,7 @@ mod graph_history;
 mod health;
 mod instances;
 mod invites;
+mod judging;
 mod kept;
 mod metrics;
 mod openapi;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use axum::http::StatusCode;
 use mainstay_accounts::{Caller, Role, Source};
-use mainstay_base::{Id, Secret};
+use mainstay_base::Id;
 use mainstay_events::Outbox;
+use mainstay_monitor::desired::{HeaderText, read_headers};
 use mainstay_monitor::services::{
     Definition, Draft, Edited, HeaderPatch, Invalid, Patch, check_address,
 };
@@ -14,6 +15,7 @@ use mainstay_monitor::views::list::MAX_SEARCH_CHARS;
 use mainstay_monitor::views::{ListAsk, Part, Place, Service, ServiceDetail, ServiceFilter, Sort};
 use mainstay_monitor::{FailureKind, ServiceStatus};
 use mainstay_store::Tx;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -75,7 +77,9 @@ pub(super) struct NewService {
     #[schema(example = 10_000)]
     timeout_ms: Option<i64>,
     /// Further headers of the request, at most 20. Their values are never shown again.
-    headers: Option<BTreeMap<String, String>>,
+    #[serde(default, deserialize_with = "new_headers")]
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    headers: Option<BTreeMap<String, HeaderText>>,
     /// Whose it is.
     #[schema(example = "Shop")]
     team: Option<String>,
@@ -113,9 +117,9 @@ pub(super) struct ServiceChange {
     timeout_ms: Option<i64>,
     /// Headers to set, and with `null` those to take away; the others stay. `null` in place of all
     /// takes all away.
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "changed_headers")]
     #[schema(value_type = Option<BTreeMap<String, Option<String>>>)]
-    headers: Option<Option<BTreeMap<String, Option<String>>>>,
+    headers: Option<Option<BTreeMap<String, HeaderText>>>,
     /// Whose it is; `null` is nobody's.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>)]
@@ -313,6 +317,24 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     Option::deserialize(deserializer).map(Some)
 }
 
+/// Headers of a new service: there is no value that could stay.
+fn new_headers<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BTreeMap<String, HeaderText>>, D::Error> {
+    let headers = read_headers(deserializer)?;
+    if headers.iter().flatten().any(|(_, text)| text.0.is_none()) {
+        return Err(D::Error::custom("expected a text as a header's value"));
+    }
+    Ok(headers)
+}
+
+/// Tells `null` in place of all headers from what is left out.
+fn changed_headers<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<BTreeMap<String, HeaderText>>>, D::Error> {
+    read_headers(deserializer).map(Some)
+}
+
 /// What can't be taken away may be left out, but is not `null`.
 fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
@@ -331,7 +353,10 @@ impl From<NewService> for Draft {
             schema_config: new.schema_config,
             poll_interval_ms: new.poll_interval_ms,
             timeout_ms: new.timeout_ms,
-            headers: headers.into_iter().map(|(name, value)| (name, Secret::new(value))).collect(),
+            headers: headers
+                .into_iter()
+                .filter_map(|(name, HeaderText(value))| Some((name, value?)))
+                .collect(),
             is_active: new.is_active,
         }
     }
@@ -342,7 +367,7 @@ impl From<ServiceChange> for Patch {
         let headers = change.headers.map(|headers| match headers {
             None => HeaderPatch::Clear,
             Some(headers) => HeaderPatch::Merge(
-                headers.into_iter().map(|(name, value)| (name, value.map(Secret::new))).collect(),
+                headers.into_iter().map(|(name, HeaderText(value))| (name, value)).collect(),
             ),
         });
         Self {

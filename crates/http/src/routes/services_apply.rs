@@ -1,33 +1,21 @@
 //! Configuration as code: everything that is watched as one document, read and applied.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use std::time::Duration;
+use std::collections::HashSet;
 
 use axum::extract::State;
-use futures_util::{StreamExt as _, stream};
 use mainstay_accounts::Role;
-use mainstay_monitor::FailureKind;
 use mainstay_monitor::desired::{
-    Action, Applied, Desired, DesiredError, Document, Item, MAX_DOCUMENT_BYTES, Plan, PlanView,
-    Wanted,
+    Action, Applied, Desired, DesiredError, Document, MAX_DOCUMENT_BYTES, Plan, PlanView, Wanted,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use super::Refusal;
+use super::judging::{JUDGING_TIME, first_blocked};
 use crate::error::{Error, echo};
 use crate::extract::{CameFrom, Json, LargeJson, SignedIn};
 use crate::router::SharedState;
-
-/// How many addresses are judged at once.
-const JUDGED_AT_ONCE: usize = 32;
-
-/// How long judging may take. What does not resolve by then is watched, as a single service would be:
-/// each poll judges anew.
-const JUDGING_TIME: Duration = Duration::from_secs(10);
 
 /// The most changes that the audit log names.
 const MAX_NOTED: usize = 20;
@@ -88,11 +76,15 @@ pub(super) async fn apply(
         accounts.confirm(tx, &editor, Role::Editor).await?;
         let done = desired.apply(tx, out, &wanted, prune, &judged).await?.view();
         let target = ("services", None);
-        let detail = noted(&done, prune);
-        accounts.note(tx, &editor, source, "services.apply", target, detail).await?;
+        // Somebody else may have done all of it meanwhile.
+        if !done.changes.is_empty() {
+            let detail = noted(&done, prune);
+            accounts.note(tx, &editor, source, "services.apply", target, detail).await?;
+        }
         Ok::<_, Error>(done)
     });
-    Ok(Json(Applied { applied: true, plan: done.await? }))
+    let plan = done.await?;
+    Ok(Json(Applied { applied: !plan.changes.is_empty(), plan }))
 }
 
 fn desired(state: &SharedState) -> Desired {
@@ -101,30 +93,20 @@ fn desired(state: &SharedState) -> Desired {
 
 /// Refuses addresses that would never be called, and tells which were looked at.
 async fn judge(state: &SharedState, plan: &Plan) -> Result<HashSet<String>, Error> {
-    let mut addresses: HashMap<String, Item> = HashMap::new();
+    let mut looked_at = HashSet::new();
+    let mut addresses = Vec::new();
     for (item, url) in plan.addresses() {
-        addresses.entry(url.to_owned()).or_insert(item);
-    }
-    let looked_at = addresses.keys().cloned().collect();
-    let mut judging = stream::iter(addresses)
-        .map(|(url, item)| {
-            let fetch = Arc::clone(&state.monitor.fetch);
-            async move { (item, fetch.judge(&url).await) }
-        })
-        .buffer_unordered(JUDGED_AT_ONCE);
-    let blocked = async {
-        while let Some((item, judged)) = judging.next().await {
-            if let Err(failure) = judged
-                && failure.kind == FailureKind::BlockedAddress
-            {
-                let why = failure.message.trim_end_matches('.').to_owned();
-                return Err(DesiredError::blocked(item, why));
-            }
+        if looked_at.insert(url.to_owned()) {
+            addresses.push((item, url.to_owned()));
         }
-        Ok(())
-    };
-    timeout(JUDGING_TIME, blocked).await.unwrap_or(Ok(()))?;
-    Ok(looked_at)
+    }
+    match first_blocked(&*state.monitor.fetch, addresses, JUDGING_TIME).await {
+        Some((item, failure)) => {
+            let why = failure.message.trim_end_matches('.').to_owned();
+            Err(DesiredError::blocked(item, why).into())
+        }
+        None => Ok(looked_at),
+    }
 }
 
 /// What the audit log keeps of it.

@@ -116,6 +116,9 @@ async fn each_field_that_does_not_hold_has_its_own_code() {
         ("poll_interval_ms", json!(4999), "invalid_poll_interval_ms", "from 5000 to 3600000"),
         ("timeout_ms", json!(30_001), "invalid_timeout_ms", "from 100 to 30000"),
         ("headers", json!({"Host": "hunter2"}), "invalid_headers", "Host"),
+        ("headers", json!("Bearer hunter2"), "invalid_body", "expected headers"),
+        ("headers", json!(["hunter2"]), "invalid_body", "expected headers"),
+        ("headers", json!({"X-Key": ["hunter2"]}), "invalid_body", "expected a text"),
     ] {
         let mut new = json!({"name": "Orders", "health_endpoint": ENDPOINT});
         new[field] = value.clone();

@@ -96,6 +96,7 @@ async fn one_bad_item_and_nothing_is_applied() {
         (with("name", json!(" ORDERS ")), 400, "invalid_document", "services[0]"),
         (with("colour", json!("red")), 400, "invalid_body", "colour"),
         (with("headers", json!({"X-Key": 70707})), 400, "invalid_body", "expected a text"),
+        (with("headers", json!("Bearer 70707")), 400, "invalid_body", "expected headers"),
     ] {
         let document = json!({"version": 1, "services": [good, bad]});
         let (got, refused) = apply(&admin, &document, &[]).await;
@@ -162,7 +163,7 @@ async fn a_document_may_be_longer_than_another_body_and_not_without_end() {
     let many: Vec<_> = (0..2_001).map(|n| service(&format!("s{n}"))).collect();
     let (status, refused) = apply(&admin, &json!({"version": 1, "services": many}), &[]).await;
     assert_eq!((status, &refused["code"]), (400, &json!("too_many_changes")), "{refused}");
-    let endless = format!("{{\"document\":{{\"version\":1,\"x\":\"{}\"}}}}", "x".repeat(8 << 20));
+    let endless = format!("{{\"document\":{{\"version\":1,\"x\":\"{}\"}}}}", "x".repeat(32 << 20));
     let refused = admin.send("POST", APPLY, &endless).await;
     assert_eq!((refused.status, refused.code().as_str()), (413, "body_too_large"));
 }

@@ -5,8 +5,9 @@ use std::hash::Hash;
 
 use mainstay_base::{Secret, TextError, replace_nul};
 
-use super::document::{DesiredAlias, DesiredLink, DesiredService, Document, HeaderText, VERSION};
+use super::document::{DesiredAlias, DesiredLink, DesiredService, Document, VERSION};
 use super::error::{DesiredError, Refusal};
+use super::headers::HeaderText;
 use super::item::{Item, Section};
 use crate::aliases::{AliasName, CanonicalName};
 use crate::formats::bounds::MAX_NAME_CHARS;

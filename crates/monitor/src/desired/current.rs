@@ -2,7 +2,8 @@
 
 use mainstay_base::Id;
 
-use super::document::{DesiredAlias, DesiredLink, DesiredService, Document, HeaderText, VERSION};
+use super::document::{DesiredAlias, DesiredLink, DesiredService, Document, VERSION};
+use super::headers::HeaderText;
 use crate::aliases::Alias;
 use crate::services::Held;
 

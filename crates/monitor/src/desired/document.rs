@@ -1,19 +1,18 @@
 //! The document: services, aliases and links as people write them down.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use mainstay_base::Secret;
-use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use super::headers::{HeaderText, given};
 
 /// The version of documents that is read and written.
 pub const VERSION: u32 = 1;
 
 /// The longest document, in bytes.
-pub const MAX_DOCUMENT_BYTES: usize = 8 * 1024 * 1024;
+pub const MAX_DOCUMENT_BYTES: usize = 32 * 1024 * 1024;
 
 /// What is to be watched. What a document does not name is left alone.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
@@ -69,7 +68,7 @@ pub struct DesiredService {
     pub timeout_ms: Option<i64>,
     /// Further headers of the request, at most 20; none unless given. `null` keeps the value that is
     /// stored. Values are never shown.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, Option<String>>, required = false)]
     pub headers: BTreeMap<String, HeaderText>,
     /// Whether it is polled; true unless given.
@@ -102,82 +101,6 @@ pub struct DesiredLink {
     /// The name of the service that it is.
     #[schema(example = "Orders")]
     pub links_to: String,
-}
-
-/// The value of a header: a text, or nothing for the one that is stored.
-///
-/// It is written out as it is, for whoever sends a document; what is read back never holds one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HeaderText(pub Option<Secret<String>>);
-
-impl Serialize for HeaderText {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.as_ref().map(Secret::expose).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for HeaderText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Asked for a text, a deserializer writes the error itself, and shows what it found.
-        deserializer.deserialize_any(Text)
-    }
-}
-
-struct Text;
-
-const EXPECTED: &str = "expected a text (in quotes) or null as a header's value";
-
-/// Refuses a value of another kind without showing it.
-impl<'de> Visitor<'de> for Text {
-    type Value = HeaderText;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a text or null")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<HeaderText, E> {
-        self.visit_string(text.to_owned())
-    }
-
-    fn visit_string<E: serde::de::Error>(self, text: String) -> Result<HeaderText, E> {
-        Ok(HeaderText(Some(Secret::new(text))))
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> Result<HeaderText, E> {
-        Ok(HeaderText(None))
-    }
-
-    fn visit_none<E: serde::de::Error>(self) -> Result<HeaderText, E> {
-        Ok(HeaderText(None))
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<HeaderText, D::Error> {
-        inner.deserialize_any(self)
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<HeaderText, E> {
-        Err(E::custom(EXPECTED))
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<HeaderText, E> {
-        Err(E::custom(EXPECTED))
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<HeaderText, E> {
-        Err(E::custom(EXPECTED))
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<HeaderText, E> {
-        Err(E::custom(EXPECTED))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<HeaderText, A::Error> {
-        Err(A::Error::custom(EXPECTED))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<HeaderText, A::Error> {
-        Err(A::Error::custom(EXPECTED))
-    }
 }
 
 #[cfg(test)]
@@ -214,6 +137,12 @@ mod tests {
             let service = json!({"name": "a", "health_endpoint": "b", "headers": {"k": value}});
             let told = read(&json!({"version": 1, "services": [service]})).unwrap_err();
             assert!(told.contains("expected a text") && !told.contains("70707"), "{told}");
+        }
+        for all in [json!("Bearer 70707"), json!(70707), json!(true), json!(["70707"]), json!(null)]
+        {
+            let service = json!({"name": "a", "health_endpoint": "b", "headers": all});
+            let told = read(&json!({"version": 1, "services": [service]})).unwrap_err();
+            assert!(told.contains("expected headers") && !told.contains("70707"), "{told}");
         }
         let text: HeaderText = serde_json::from_value(json!("70707")).unwrap();
         assert!(!format!("{text:?}").contains("70707"));

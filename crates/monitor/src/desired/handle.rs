@@ -12,8 +12,8 @@ use super::document::Document;
 use super::error::DesiredError;
 use super::item::Section;
 use super::plan::{AliasStep, LinkStep, Plan, ServiceStep};
-use super::record;
-use crate::aliases::{Aliases, AliasesError};
+use super::record::{self, Asked, Touched};
+use crate::aliases::Aliases;
 use crate::services::{Definition, Patch, Services};
 
 /// What is wanted, as a whole. A clone is the same handle.
@@ -87,12 +87,13 @@ impl Desired {
     ) -> Result<Current, DesiredError> {
         // One more than there may be tells that there are too many.
         let limit = i64::try_from(MAX_ITEMS).unwrap_or(i64::MAX).saturating_add(1);
-        let names: HashSet<&String> = wanted.links.iter().map(|link| &link.dependency).collect();
-        let names: Vec<String> = names.into_iter().cloned().collect();
+        let links = wanted.links.iter();
+        let asked: Vec<_> =
+            links.map(|link| Asked { service: &link.service, name: &link.dependency }).collect();
         let current = Current {
             services: self.services.all(snapshot, limit).await?,
             aliases: self.aliases.all(snapshot, limit).await?,
-            dependencies: record::linkable(snapshot, &names, limit).await?,
+            dependencies: record::linkable(snapshot, &asked, limit).await?,
         };
         for (section, count) in [
             (Section::Services, current.services.len()),
@@ -113,22 +114,39 @@ impl Desired {
         out: &mut Outbox,
         steps: &[ServiceStep],
     ) -> Result<HashMap<String, Id>, DesiredError> {
+        let mut removed: HashMap<Id, &ServiceStep> = HashMap::new();
         let mut changed: HashMap<Id, (&ServiceStep, &Patch)> = HashMap::new();
         let mut added: Vec<(&ServiceStep, &Definition)> = Vec::new();
         for step in steps {
             match step {
-                ServiceStep::Remove { id, .. } => {
-                    let removing = self.services.delete(tx, out, *id).await;
-                    removing.map_err(|error| DesiredError::of_service(error, step.item()))?;
-                }
+                ServiceStep::Remove { id, .. } => drop(removed.insert(*id, step)),
                 ServiceStep::Change { id, patch, .. } => {
                     changed.insert(*id, (step, &**patch));
                 }
                 ServiceStep::Add { definition, .. } => added.push((step, definition)),
             }
         }
+        self.remove_services(tx, out, removed).await?;
         self.change_services(tx, out, changed).await?;
         self.add_services(tx, out, &added).await
+    }
+
+    async fn remove_services(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        mut removed: HashMap<Id, &ServiceStep>,
+    ) -> Result<(), DesiredError> {
+        let Some(first) = removed.values().next().map(|step| step.item()) else { return Ok(()) };
+        let ids: Vec<Id> = removed.keys().copied().collect();
+        let removing = self.services.delete_all(tx, out, &ids).await;
+        for gone in removing.map_err(|error| DesiredError::of_service(error, first))? {
+            removed.remove(&gone.id);
+        }
+        match removed.into_values().next() {
+            Some(step) => Err(DesiredError::changed(step.item())),
+            None => Ok(()),
+        }
     }
 
     async fn change_services(
@@ -137,16 +155,21 @@ impl Desired {
         out: &mut Outbox,
         mut changed: HashMap<Id, (&ServiceStep, &Patch)>,
     ) -> Result<(), DesiredError> {
+        let Some(first) = changed.values().next().map(|(step, _)| step.item()) else {
+            return Ok(());
+        };
         let ids: Vec<String> = changed.keys().map(ToString::to_string).collect();
+        let mut revised = Vec::with_capacity(ids.len());
         for stored in self.services.lock_all(tx, &ids).await? {
             let Some((step, patch)) = changed.remove(&stored.id) else { continue };
-            let changing = self.services.update_locked(tx, out, &stored, patch.clone()).await;
-            changing.map_err(|error| DesiredError::of_service(error, step.item()))?;
+            let revising = self.services.revise(stored, patch.clone());
+            revised.push(revising.map_err(|error| DesiredError::of_service(error, step.item()))?);
         }
-        match changed.into_values().next() {
-            Some((step, _)) => Err(DesiredError::changed(step.item())),
-            None => Ok(()),
+        if let Some((step, _)) = changed.into_values().next() {
+            return Err(DesiredError::changed(step.item()));
         }
+        let changing = self.services.update_all(tx, out, &revised).await;
+        changing.map_err(|error| DesiredError::of_service(error, first))
     }
 
     async fn add_services(
@@ -174,34 +197,9 @@ impl Desired {
         let new = steps.iter().filter(|step| matches!(step, AliasStep::Add { .. })).count();
         let holding = self.aliases.hold(tx, new).await;
         holding.map_err(|error| DesiredError::of_alias(error, first.item()))?;
-        for step in steps {
-            let applying = self.apply_alias(tx, out, step).await;
-            applying.map_err(|error| DesiredError::of_alias(error, step.item()))?;
-        }
-        Ok(())
-    }
-
-    async fn apply_alias(
-        &self,
-        tx: &mut Tx,
-        out: &mut Outbox,
-        step: &AliasStep,
-    ) -> Result<(), AliasesError> {
-        let aliases = &self.aliases;
-        match step {
-            AliasStep::Add { alias, canonical, .. } => {
-                aliases.create_held(tx, out, alias.clone(), canonical.clone()).await?;
-            }
-            AliasStep::Change { id, canonical, .. } => {
-                let before = aliases.find_held(tx, *id).await?;
-                aliases.change_held(tx, out, before, None, Some(canonical.clone())).await?;
-            }
-            AliasStep::Remove { id, .. } => {
-                let before = aliases.find_held(tx, *id).await?;
-                aliases.delete_held(tx, out, before).await?;
-            }
-        }
-        Ok(())
+        let edits = steps.iter().map(AliasStep::edit).collect();
+        let editing = self.aliases.edit_held(tx, out, edits).await;
+        editing.map(drop).map_err(|error| DesiredError::of_alias(error, first.item()))
     }
 
     async fn apply_links(
@@ -211,6 +209,8 @@ impl Desired {
         steps: &[LinkStep],
         made: &HashMap<String, Id>,
     ) -> Result<(), DesiredError> {
+        let Some(first) = steps.first() else { return Ok(()) };
+        let mut asked = Vec::with_capacity(steps.len());
         for step in steps {
             let to = match &step.to {
                 Some(target) => {
@@ -219,24 +219,36 @@ impl Desired {
                 }
                 None => None,
             };
-            let linking = self.aliases.link(tx, out, step.dependency, to).await;
-            linking.map_err(|error| DesiredError::of_alias(error, step.item()))?;
+            asked.push((step.dependency, to));
         }
-        Ok(())
+        let mut edits = Vec::with_capacity(steps.len());
+        for (step, held) in steps.iter().zip(self.aliases.hold_links(tx, &asked).await?) {
+            edits.push(held.map_err(|error| DesiredError::of_alias(error, step.item()))?);
+        }
+        let linking = self.aliases.link_held(tx, out, &edits).await;
+        linking.map_err(|error| DesiredError::of_alias(error, first.item()))
     }
 }
 
-/// Holds every service that the plan writes, or that reports a name whose alias it changes.
+/// Holds every service that the plan writes, or that reports what it renames, links or unlinks.
 async fn hold(tx: &mut Tx, plan: &Plan) -> Result<(), DesiredError> {
-    let edited = plan.services.iter().filter_map(|step| match step {
-        ServiceStep::Change { id, .. } | ServiceStep::Remove { id, .. } => Some(*id),
-        ServiceStep::Add { .. } => None,
-    });
-    let linked = plan.links.iter().filter_map(|step| step.to.as_ref()?.id);
-    let services: Vec<String> = edited.chain(linked).map(|id| id.to_string()).collect();
-    let names: Vec<String> = plan.aliases.iter().map(|step| step.alias().to_owned()).collect();
-    if !services.is_empty() || !names.is_empty() {
-        record::hold(tx, &services, &names).await?;
+    let mut touched = Touched::default();
+    for step in &plan.services {
+        match step {
+            ServiceStep::Change { id, .. } => touched.services.push(id.to_string()),
+            ServiceStep::Remove { id, .. } => {
+                touched.services.push(id.to_string());
+                touched.removed.push(id.to_string());
+            }
+            ServiceStep::Add { .. } => {}
+        }
     }
-    Ok(())
+    let linked = plan.links.iter().filter_map(|step| step.to.as_ref()?.id);
+    touched.services.extend(linked.map(|id| id.to_string()));
+    touched.dependencies = plan.links.iter().map(|step| step.dependency.to_string()).collect();
+    touched.names = plan.aliases.iter().map(|step| step.alias().to_owned()).collect();
+    if plan.is_empty() {
+        return Ok(());
+    }
+    Ok(record::hold(tx, &touched).await?)
 }

@@ -9,6 +9,7 @@ mod current;
 mod document;
 mod error;
 mod handle;
+mod headers;
 mod item;
 mod plan;
 mod record;
@@ -16,10 +17,11 @@ mod view;
 
 pub use check::{MAX_ITEMS, Wanted};
 pub use document::{
-    DesiredAlias, DesiredLink, DesiredService, Document, HeaderText, MAX_DOCUMENT_BYTES, VERSION,
+    DesiredAlias, DesiredLink, DesiredService, Document, MAX_DOCUMENT_BYTES, VERSION,
 };
 pub use error::{DesiredError, Refusal};
 pub use handle::Desired;
+pub use headers::{HeaderText, read_headers};
 pub use item::{Item, Section};
 pub use plan::{MAX_CHANGES, Plan};
 pub use view::{Action, Applied, FieldChange, PlanView, PlannedChange, Tally};

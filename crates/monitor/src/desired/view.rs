@@ -40,7 +40,8 @@ pub struct PlannedChange {
     /// Its name; of a link, those of the service and the dependency.
     #[schema(example = "Orders")]
     pub name: String,
-    /// The fields that change; of a service that is added or removed, none.
+    /// The fields that change. Of a service that is added there are none; of one that is removed,
+    /// `links` tells how many links lead to it and go with it.
     pub fields: Vec<FieldChange>,
 }
 

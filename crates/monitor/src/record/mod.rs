@@ -9,6 +9,7 @@ mod forget;
 pub(crate) mod histories;
 pub(crate) mod load;
 pub(crate) mod overdue;
+pub(crate) mod revisions;
 pub(crate) mod states;
 
 use serde::Serialize;

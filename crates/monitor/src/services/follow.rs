@@ -32,65 +32,95 @@ pub(super) async fn write_new(
     Ok(())
 }
 
-/// What follows from a changed definition.
-pub(super) async fn follow(
-    tx: &mut Tx,
-    out: &mut Outbox,
-    stored: &Stored,
-    after: &Definition,
-    effects: Effects,
+/// What follows from changed definitions, collected and then written together.
+#[derive(Debug)]
+pub(super) struct Follow {
     now: Timestamp,
-) -> Result<(), ServicesError> {
-    let (number, service) = (stored.number, (stored.id, after.name.as_str()));
-    if effects.renamed {
-        let renamed = change(number, "renamed", now, Some(&stored.name), Some(&after.name));
-        write_changes(tx, &[renamed]).await?;
-    }
-    if effects.moved {
-        record::reset_guards(tx, number).await?;
-        if !stored.is_circuit_closed {
-            tell(out, "circuit:close", service, [])?;
-        }
-    }
-    if effects.activated || effects.deactivated {
-        // Without a plan it is due as soon as it is polled again.
-        record::reschedule(tx, number, None).await?;
-    } else if effects.polls_anew() && after.is_active {
-        record::reschedule(tx, number, Some(now)).await?;
-    }
-    if effects.deactivated {
-        forget(tx, out, stored, service, now).await?;
-    }
-    let kind = match (effects.activated, effects.deactivated) {
-        (true, _) => "service:started",
-        (_, true) => "service:stopped",
-        _ => "service:updated",
-    };
-    tell(out, kind, service, [])?;
-    Ok(())
+    changes: Vec<ChangeRow>,
+    moved: Vec<i64>,
+    /// Without a plan they are due as soon as they are polled again.
+    without_plan: Vec<i64>,
+    due: Vec<i64>,
+    forgotten: Vec<i64>,
 }
 
-/// Nobody looks any more, so nobody knows.
-async fn forget(
-    tx: &mut Tx,
-    out: &mut Outbox,
-    stored: &Stored,
-    service: (Id, &str),
-    now: Timestamp,
-) -> Result<(), ServicesError> {
-    let number = stored.number;
-    record::forget_status(tx, number, now).await?;
-    let mut changes = Vec::new();
-    if stored.status != ServiceStatus::Unknown {
-        let unknown = ServiceStatus::Unknown.name();
-        changes.push(change(number, "service", now, Some(stored.status.name()), Some(unknown)));
-        tell_unknown(out, service, stored.status)?;
+impl Follow {
+    pub(super) const fn new(now: Timestamp) -> Self {
+        Self {
+            now,
+            changes: Vec::new(),
+            moved: Vec::new(),
+            without_plan: Vec::new(),
+            due: Vec::new(),
+            forgotten: Vec::new(),
+        }
     }
-    if stored.stale_since.is_none() {
-        changes.push(change(number, "stale", now, Some("fresh"), Some("stale")));
+
+    /// Takes what follows for one service, and tells of it.
+    pub(super) fn add(
+        &mut self,
+        out: &mut Outbox,
+        stored: &Stored,
+        after: &Definition,
+        effects: Effects,
+    ) -> Result<(), ServicesError> {
+        let (number, service) = (stored.number, (stored.id, after.name.as_str()));
+        if effects.renamed {
+            let names = (Some(stored.name.as_str()), Some(after.name.as_str()));
+            self.changes.push(change(number, "renamed", self.now, names.0, names.1));
+        }
+        if effects.moved {
+            self.moved.push(number);
+            if !stored.is_circuit_closed {
+                tell(out, "circuit:close", service, [])?;
+            }
+        }
+        if effects.activated || effects.deactivated {
+            self.without_plan.push(number);
+        } else if effects.polls_anew() && after.is_active {
+            self.due.push(number);
+        }
+        if effects.deactivated {
+            self.forget(out, stored, service)?;
+        }
+        let kind = match (effects.activated, effects.deactivated) {
+            (true, _) => "service:started",
+            (_, true) => "service:stopped",
+            _ => "service:updated",
+        };
+        tell(out, kind, service, [])?;
+        Ok(())
     }
-    write_changes(tx, &changes).await?;
-    Ok(())
+
+    /// Writes what was taken.
+    pub(super) async fn write(self, tx: &mut Tx) -> Result<(), ServicesError> {
+        record::reset_guards(tx, &self.moved).await?;
+        record::reschedule(tx, &self.without_plan, None).await?;
+        record::reschedule(tx, &self.due, Some(self.now)).await?;
+        record::forget_status(tx, &self.forgotten, self.now).await?;
+        write_changes(tx, &self.changes).await?;
+        Ok(())
+    }
+
+    /// Nobody looks any more, so nobody knows.
+    fn forget(
+        &mut self,
+        out: &mut Outbox,
+        stored: &Stored,
+        service: (Id, &str),
+    ) -> Result<(), ServicesError> {
+        let number = stored.number;
+        self.forgotten.push(number);
+        if stored.status != ServiceStatus::Unknown {
+            let names = (Some(stored.status.name()), Some(ServiceStatus::Unknown.name()));
+            self.changes.push(change(number, "service", self.now, names.0, names.1));
+            tell_unknown(out, service, stored.status)?;
+        }
+        if stored.stale_since.is_none() {
+            self.changes.push(change(number, "stale", self.now, Some("fresh"), Some("stale")));
+        }
+        Ok(())
+    }
 }
 
 /// A row that tells of a service.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mainstay_base::{Id, IdSource};
+use mainstay_base::{Id, IdSource, Timestamp};
 use mainstay_events::{Events, Outbox};
 use mainstay_store::{Db, Snapshot, StoreError, Tx};
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::definition::{Definition, Draft};
 use super::edit::Effects;
 use super::error::ServicesError;
-use super::follow::{change, follow, write_new};
+use super::follow::{Follow, change, write_new};
 use super::headers::Header;
 use super::held::Held;
 use super::patch::Patch;
@@ -20,12 +20,13 @@ use super::tell::tell;
 use super::watches::{self, Watches};
 use crate::policy::MOST_SERVICES;
 use crate::record::histories::write_changes;
+use crate::record::revisions;
 
 /// The most services there may be: as many as one instance polls.
 pub const MAX_SERVICES: usize = MOST_SERVICES;
 
-/// How many services are added with one statement.
-const CREATE_TOGETHER: usize = 500;
+/// How many services are added or changed with one statement.
+const WRITE_TOGETHER: usize = 500;
 
 /// The services. A clone is the same handle.
 #[derive(Clone)]
@@ -43,6 +44,26 @@ pub struct Edited {
     pub id: Id,
     /// Its name.
     pub name: String,
+}
+
+/// A service that was locked, and what it would be.
+#[derive(Debug)]
+pub(crate) struct Revised {
+    stored: Stored,
+    after: Definition,
+    sealed: Sealed,
+    effects: Effects,
+}
+
+impl Revised {
+    fn edited(&self) -> Edited {
+        Edited { id: self.stored.id, name: self.after.name.clone() }
+    }
+
+    fn kept(&self, revision: i64, now: Timestamp) -> Kept<'_> {
+        let (sealed, outdates_polls) = (self.sealed.clone(), self.effects.outdates_polls());
+        Kept { definition: &self.after, sealed, revision, now, outdates_polls }
+    }
 }
 
 impl Services {
@@ -81,7 +102,7 @@ impl Services {
         definitions: &[&Definition],
     ) -> Result<Vec<Edited>, ServicesError> {
         let new = i64::try_from(definitions.len()).unwrap_or(i64::MAX);
-        let last = record::next_revisions(tx, new).await?;
+        let last = revisions::next(tx, new).await?;
         let now = tx.now().await?;
         let count = record::count(tx).await?.saturating_add(new);
         if usize::try_from(count).is_ok_and(|count| count > MAX_SERVICES) {
@@ -89,11 +110,12 @@ impl Services {
         }
         let mut revision = last.saturating_sub(new);
         let mut made = Vec::with_capacity(definitions.len());
-        for portion in definitions.chunks(CREATE_TOGETHER) {
+        for portion in definitions.chunks(WRITE_TOGETHER) {
             let kept = portion.iter().map(|definition| {
                 revision = revision.saturating_add(1);
                 let sealed = self.sealed(&definition.headers);
-                (self.ids.next(), Kept { definition, sealed, revision, now })
+                let kept = Kept { definition, sealed, revision, now, outdates_polls: false };
+                (self.ids.next(), kept)
             });
             let kept: Vec<_> = kept.collect();
             write_new(tx, out, &kept).await?;
@@ -119,21 +141,41 @@ impl Services {
         id: Id,
         patch: Patch,
     ) -> Result<Edited, ServicesError> {
-        let revision = record::next_revisions(tx, 1).await?;
+        revisions::hold(tx).await?;
         let stored = record::lock(tx, id).await?.ok_or(ServicesError::NotFound)?;
-        self.revise(tx, out, &stored, patch, revision).await
+        let revision = self.revise(stored, patch)?;
+        let edited = revision.edited();
+        self.update_all(tx, out, &[revision]).await?;
+        Ok(edited)
     }
 
-    /// Changes a service that was locked.
-    pub(crate) async fn update_locked(
+    /// Changes services that were locked.
+    pub(crate) async fn update_all(
         &self,
         tx: &mut Tx,
         out: &mut Outbox,
-        stored: &Stored,
-        patch: Patch,
-    ) -> Result<Edited, ServicesError> {
-        let revision = record::next_revisions(tx, 1).await?;
-        self.revise(tx, out, stored, patch, revision).await
+        revised: &[Revised],
+    ) -> Result<(), ServicesError> {
+        let changed: Vec<&Revised> = revised.iter().filter(|one| one.effects.any).collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let count = i64::try_from(changed.len()).unwrap_or(i64::MAX);
+        let mut number = revisions::next(tx, count).await?.saturating_sub(count);
+        let now = tx.now().await?;
+        let mut follow = Follow::new(now);
+        let mut kept = Vec::with_capacity(changed.len());
+        for one in changed {
+            number = number.saturating_add(1);
+            kept.push((one.stored.id, one.kept(number, now)));
+            follow.add(out, &one.stored, &one.after, one.effects)?;
+        }
+        for portion in kept.chunks(WRITE_TOGETHER) {
+            record::update(tx, portion).await?;
+        }
+        follow.write(tx).await?;
+        self.ring_after(tx);
+        Ok(())
     }
 
     /// Removes a service: it is polled and shown no more, and its history stays.
@@ -146,21 +188,39 @@ impl Services {
         out: &mut Outbox,
         id: Id,
     ) -> Result<Edited, ServicesError> {
-        let revision = record::next_revisions(tx, 1).await?;
-        let stored = record::lock(tx, id).await?.ok_or(ServicesError::NotFound)?;
+        let mut gone = self.delete_all(tx, out, &[id]).await?;
+        gone.pop().ok_or(ServicesError::NotFound)
+    }
+
+    /// Removes services, and tells of those that were there.
+    pub(crate) async fn delete_all(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        ids: &[Id],
+    ) -> Result<Vec<Edited>, ServicesError> {
+        let count = i64::try_from(ids.len()).unwrap_or(i64::MAX);
+        let first = revisions::next(tx, count).await?.saturating_sub(count).saturating_add(1);
+        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        record::hold(tx, &ids).await?;
+        let all = record::lock_all(tx, &ids).await?;
         let now = tx.now().await?;
-        record::remove(tx, stored.number, revision, now).await?;
-        record::unlink(tx, stored.number, id, now).await?;
-        let name = stored.name.as_str();
-        write_changes(tx, &[change(stored.number, "removed", now, Some(name), None)]).await?;
-        tell(out, "service:stopped", (id, name), [("removed", json!(true))])?;
+        let numbers: Vec<i64> = all.iter().map(|stored| stored.number).collect();
+        record::remove(tx, &numbers, first, now).await?;
+        let mut changes = record::unlink(tx, &numbers, now).await?;
+        for stored in &all {
+            let name = stored.name.as_str();
+            changes.push(change(stored.number, "removed", now, Some(name), None));
+            tell(out, "service:stopped", (stored.id, name), [("removed", json!(true))])?;
+        }
+        write_changes(tx, &changes).await?;
         self.ring_after(tx);
-        Ok(Edited { id, name: stored.name })
+        Ok(all.into_iter().map(|stored| Edited { id: stored.id, name: stored.name }).collect())
     }
 
     /// Waits until nobody else edits services, and lets nobody begin until the transaction ends.
     pub(crate) async fn hold(&self, tx: &mut Tx) -> Result<(), StoreError> {
-        record::next_revisions(tx, 1).await.map(drop)
+        revisions::hold(tx).await
     }
 
     /// The services of these ids, which nobody else writes until the transaction ends.
@@ -194,33 +254,22 @@ impl Services {
         watches::since(self.events.db(), &*self.seal, revision).await
     }
 
-    async fn revise(
-        &self,
-        tx: &mut Tx,
-        out: &mut Outbox,
-        stored: &Stored,
-        patch: Patch,
-        revision: i64,
-    ) -> Result<Edited, ServicesError> {
+    /// What a locked service would be.
+    ///
+    /// # Errors
+    /// [`ServicesError::Invalid`].
+    pub(crate) fn revise(&self, stored: Stored, patch: Patch) -> Result<Revised, ServicesError> {
         let opened = seal::open(&*self.seal, stored.sealed.values.as_deref());
         let gives_headers = patch.headers.is_some();
-        let (before, after) = revise(stored, opened.as_deref(), patch)?;
+        let (before, after) = revise(&stored, opened.as_deref(), patch)?;
         let headers_changed = match &opened {
             Some(_) => before.headers != after.headers,
             None => gives_headers,
         };
         let effects = Effects::of(&before, &after, headers_changed);
-        let edited = Edited { id: stored.id, name: after.name.clone() };
-        if !effects.any {
-            return Ok(edited);
-        }
         let sealed =
             if headers_changed { self.sealed(&after.headers) } else { stored.sealed.clone() };
-        let kept = Kept { definition: &after, sealed, revision, now: tx.now().await? };
-        record::update(tx, stored.number, &kept, effects.outdates_polls()).await?;
-        follow(tx, out, stored, &after, effects, kept.now).await?;
-        self.ring_after(tx);
-        Ok(edited)
+        Ok(Revised { stored, after, sealed, effects })
     }
 
     fn held(&self, id: Id, mut draft: Draft, sealed: &Sealed) -> Held {

@@ -9,6 +9,7 @@ use mainstay_monitor::desired::{
 use mainstay_monitor::services::Patch;
 use mainstay_store::{Dialect, Row, Sql, StoreError};
 use mainstay_testkit::{TestDatabase, each_database};
+use metrics_exporter_prometheus::PrometheusBuilder;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -19,7 +20,7 @@ fn wanted(document: &Value) -> Wanted {
     Wanted::check(serde_json::from_value(document.clone()).unwrap()).unwrap()
 }
 
-fn service(name: &str) -> Value {
+pub(crate) fn service(name: &str) -> Value {
     json!({"name": name, "health_endpoint": format!("https://{}.example.org/health", name.to_lowercase())})
 }
 
@@ -37,7 +38,7 @@ impl House {
         Desired::new(self.services.clone(), self.aliases.clone())
     }
 
-    async fn apply(&self, document: &Value, prune: bool) -> Result<Plan, DesiredError> {
+    pub(crate) async fn apply(&self, document: &Value, prune: bool) -> Result<Plan, DesiredError> {
         let (desired, wanted) = (self.desired(), wanted(document));
         let plan = desired.look(&wanted, prune).await?;
         let judged: HashSet<String> = plan.addresses().map(|(_, url)| url.to_owned()).collect();
@@ -141,6 +142,13 @@ each_database! {
         assert_eq!(numbers.len(), MAX_CHANGES);
         let watched = house.services.watches(0).await.unwrap();
         assert_eq!(watched.watched.len(), MAX_CHANGES, "none is left out");
+        let mut last = all(60_000);
+        last["services"].as_array_mut().unwrap().truncate(1);
+        assert_eq!(house.apply(&last, true).await.unwrap().count(), MAX_CHANGES - 1);
+        assert_eq!(house.names().await, ["s0"]);
+        let numbers = house.rows("SELECT DISTINCT revision FROM services").await;
+        assert_eq!(numbers.len(), MAX_CHANGES);
+        assert_eq!(house.services.watches(0).await.unwrap().watched.len(), 1);
     }
 
     async fn more_than_one_write_tells_is_refused_and_nothing_is_done(database: &TestDatabase) {
@@ -183,6 +191,70 @@ each_database! {
             assert_eq!(all.len(), 51);
             assert!(all.iter().all(|one| one["poll_interval_ms"] == own), "never half of each");
         }
+    }
+}
+
+/// Everything that can be done at once, to so many of each. While it is done, nobody else edits: what
+/// grows with each item is the text of a statement, not their number.
+async fn everything(house: &House, many: usize) {
+    let mut document = services((0..many).map(|n| format!("s{n}")));
+    house.apply(&document, false).await.unwrap();
+    for n in 0..many {
+        house.dependency(&format!("s{n}"), &format!("d{n}"), &n.to_string()).await;
+    }
+    let name = |n: usize| format!("d{n}");
+    let aliases = |to: &str| -> Vec<_> {
+        (0..many).map(|n| json!({"alias": name(n), "canonical_name": to})).collect()
+    };
+    let links = |by: usize| -> Vec<_> {
+        let to = |n: usize| format!("s{}", (n + by) % many);
+        let from = |n: usize| format!("s{n}");
+        (0..many)
+            .map(|n| json!({"service": from(n), "dependency": name(n), "links_to": to(n)}))
+            .collect()
+    };
+    (document["aliases"], document["links"]) = (json!(aliases("One")), json!(links(1)));
+    assert_eq!(house.apply(&document, false).await.unwrap().count(), 2 * many);
+    for one in document["services"].as_array_mut().unwrap() {
+        one["name"] = json!(one["name"].as_str().unwrap().to_uppercase());
+        one["is_active"] = json!(false);
+        one["health_endpoint"] = json!("https://elsewhere.example.org/");
+    }
+    (document["aliases"], document["links"]) = (json!(aliases("Two")), json!(links(2)));
+    assert_eq!(house.apply(&document, false).await.unwrap().count(), 3 * many);
+    let last = json!({
+        "version": 1,
+        "services": [service("Last")],
+        "aliases": [{"alias": "last", "canonical_name": "Last"}],
+    });
+    assert_eq!(house.apply(&last, true).await.unwrap().count(), 2 * many + 2);
+}
+
+/// How many statements it takes. One thread, so that the recorder holds everywhere.
+fn statements(dialect: Dialect, many: usize) -> usize {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    metrics::with_local_recorder(&recorder, || {
+        runtime.block_on(async {
+            let database = TestDatabase::new(dialect).await;
+            everything(&House::new(&database).await, many).await;
+        });
+    });
+    let metrics = handle.render();
+    let counted = metrics.lines().filter_map(|line| {
+        let line = line.strip_prefix("mainstay_store_statement_duration_seconds_count{")?;
+        line.contains("\"monitor.").then_some(())?;
+        line.rsplit_once(' ')?.1.parse::<usize>().ok()
+    });
+    counted.sum()
+}
+
+#[test]
+fn a_larger_document_takes_no_more_statements() {
+    for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        let [few, many] = [3, 60].map(|many| statements(dialect, many));
+        assert!(few > 20 && many == few, "{dialect:?}: {few} {many}");
     }
 }
 

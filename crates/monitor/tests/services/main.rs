@@ -7,6 +7,7 @@ mod edits;
 mod house;
 mod names;
 mod recorded;
+mod rings;
 mod shows;
 mod skew;
 mod watches;

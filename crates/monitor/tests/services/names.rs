@@ -22,12 +22,12 @@ fn canonical(text: &str) -> CanonicalName {
 }
 
 impl House {
-    async fn alias(&self, name: &str, to: &str) -> Result<Alias, AliasesError> {
+    pub(crate) async fn alias(&self, name: &str, to: &str) -> Result<Alias, AliasesError> {
         let (aliases, name, to) = (&self.aliases, alias(name), canonical(to));
         self.events.write(async |tx, out| aliases.create(tx, out, name, to).await).await
     }
 
-    async fn change_alias(
+    pub(crate) async fn change_alias(
         &self,
         id: Id,
         name: Option<&str>,
@@ -37,7 +37,7 @@ impl House {
         self.events.write(async |tx, out| aliases.change(tx, out, id, name, to).await).await
     }
 
-    async fn delete_alias(&self, id: Id) -> Result<Alias, AliasesError> {
+    pub(crate) async fn delete_alias(&self, id: Id) -> Result<Alias, AliasesError> {
         let aliases = &self.aliases;
         self.events.write(async |tx, out| aliases.delete(tx, out, id).await).await
     }
@@ -48,7 +48,7 @@ impl House {
     }
 
     /// `name canonical_name canonical_key` of each dependency.
-    async fn known(&self) -> Vec<String> {
+    pub(crate) async fn known(&self) -> Vec<String> {
         let rows = self
             .rows("SELECT name, canonical_name, canonical_key FROM dependencies ORDER BY id")
             .await;

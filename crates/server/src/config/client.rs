@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use mainstay_base::Secret;
-use url::Url;
+use url::{Host, Url};
 
 use super::problem::{Origin, Reason};
-use super::reader::{Reader, path};
+use super::reader::{Reader, boolean, path};
 use super::setting::{Fallback, Kind, Setting};
 
 /// Authorities beside the system's.
@@ -18,6 +18,17 @@ pub const CA_FILE: Setting = Setting {
     fallback: Fallback::Unset,
     mask: None,
     help: "PEM file with certificate authorities to trust beside the system's when talking to the server",
+};
+
+/// Whether the token may travel readable.
+pub const INSECURE: Setting = Setting {
+    key: "client.insecure",
+    variables: &["MAINSTAY_INSECURE"],
+    flag: Some("--insecure"),
+    kind: Kind::Boolean,
+    fallback: Fallback::Fixed("false"),
+    mask: None,
+    help: "Talk to a server on another machine by http, with the API token readable on the way",
 };
 
 /// The server.
@@ -75,7 +86,8 @@ pub enum Token {
 
 /// Reads whom to talk to.
 pub(super) fn read(reader: &mut Reader<'_>) -> Option<ClientConfig> {
-    let server = reader.required(&SERVER, server);
+    let insecure = reader.required(&INSECURE, boolean);
+    let server = reader.required(&SERVER, |text| server(text, insecure.unwrap_or(true)));
     let given =
         reader.optional(&TOKEN, |text| Ok(Token::Given(Secret::new(text.trim().to_owned()))));
     let file = reader.optional(&TOKEN_FILE, |text| path(text).map(Token::File));
@@ -83,7 +95,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<ClientConfig> {
     let rank = |setting| reader.raw(setting).map(|value| rank(&value.origin));
     // Of two in one place, the file is the one that a person names by hand.
     let prefers_given = rank(&TOKEN).zip(rank(&TOKEN_FILE)).is_some_and(|(one, other)| one < other);
-    let (given, file) = (given?, file?);
+    let (given, file, _) = (given?, file?, insecure?);
     let token = if prefers_given { given.or(file) } else { file.or(given) };
     Some(ClientConfig { server: server?, token, ca_file: ca_file? })
 }
@@ -98,7 +110,7 @@ const fn rank(origin: &Origin) -> u8 {
     }
 }
 
-fn server(text: &str) -> Result<Url, Reason> {
+fn server(text: &str, insecure: bool) -> Result<Url, Reason> {
     let wrong = || Reason::from("is not an address; write it like https://mainstay.example.com");
     let url = Url::parse(text.trim()).map_err(|_| wrong())?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -110,7 +122,23 @@ fn server(text: &str) -> Result<Url, Reason> {
     if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
         return Err("has a path; give scheme, host and port only".into());
     }
+    if url.scheme() == "http" && !insecure && !is_this_machine(&url) {
+        return Err(
+            "is on another machine, where the API token would be readable on the way; use \
+                    https, or say --insecure"
+                .into(),
+        );
+    }
     Ok(url)
+}
+
+fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 fn hidden(_: &str) -> String {
@@ -148,6 +176,31 @@ mod tests {
             let told = url(text).unwrap_err();
             assert!(told.contains(says) && told.contains("MAINSTAY_SERVER"), "{told}");
         }
+    }
+
+    #[test]
+    fn a_token_never_travels_readable_unless_somebody_says_so() {
+        for (text, is_accepted) in [
+            ("http://mainstay.example.com", false),
+            ("http://10.0.0.7:7373", false),
+            ("http://[fd00::7]:7373", false),
+            ("http://localhost.example.com", false),
+            ("http://127.0.0.1:7373", true),
+            ("http://127.9.9.9", true),
+            ("http://[::1]:7373", true),
+            ("http://LOCALHOST:7373", true),
+            ("https://mainstay.example.com", true),
+        ] {
+            let server = ("MAINSTAY_SERVER", text);
+            let told = client(vec![], &[server], "").err();
+            assert_eq!(told.is_none(), is_accepted, "{text}: {told:?}");
+            let says = "use https, or say --insecure";
+            assert!(told.is_none_or(|told| told.contains(says)), "{text}");
+            let flags: Flags = vec![(&INSECURE, "true".to_owned())];
+            assert!(client(flags, &[server], "").is_ok());
+        }
+        let told = client(vec![], &[("MAINSTAY_INSECURE", "perhaps")], "").unwrap_err();
+        assert!(told.contains("MAINSTAY_INSECURE"), "{told}");
     }
 
     #[test]

@@ -60,6 +60,7 @@ mod tests {
         accounts.audit_days = 400 # default
         # accounts.token_hash_pepper is not set
         # client.ca_file is not set
+        client.insecure = false # default
         client.server = "http://127.0.0.1:7373" # default
         # client.token is not set
         # client.token_file is not set

@@ -60,6 +60,7 @@ pub const SETTINGS: &[&Setting] = &[
     &accounts::AUDIT_DAYS,
     &accounts::PEPPER,
     &client::CA_FILE,
+    &client::INSECURE,
     &client::SERVER,
     &client::TOKEN,
     &client::TOKEN_FILE,

@@ -3,84 +3,15 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 use std::time::Duration;
 
 use mainstay_store::Dialect;
 use mainstay_testkit::TestDatabase;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::check::endpoint;
-use crate::people::{post, set_up, signed};
-use crate::process::{Server, mainstay, run};
-
-/// A folder to work in, and a server with a token in it.
-struct Place {
-    folder: TempDir,
-    server: Server,
-    session: String,
-}
-
-impl Place {
-    fn new() -> Self {
-        Self::on(None)
-    }
-
-    fn on(database: Option<&str>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = mainstay(folder.path());
-        command.args(["serve", "--listen", "127.0.0.1:0"]).env("MAINSTAY_POLL_CYCLE_MS", "50");
-        if let Some(database) = database {
-            command.args(["--database", database]);
-        }
-        let server = Server::spawn(command);
-        let session = signed(&server.address, &set_up(&server));
-        let place = Self { folder, server, session };
-        let token = place.token("write");
-        place.write("token.txt", &format!("{token}\n"));
-        place
-    }
-
-    fn token(&self, scope: &str) -> String {
-        let ask = json!({"name": scope, "scope": scope});
-        let made = post(&self.server.address, "/api/account/tokens", &self.session, &ask);
-        made.json()["token"].as_str().unwrap().to_owned()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::write(self.folder.path().join(name), text).unwrap();
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.folder.path().join(name)).unwrap()
-    }
-
-    fn services(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        self.services_with(arguments, &[])
-    }
-
-    fn services_with(
-        &self,
-        arguments: &[&str],
-        variables: &[(&str, &str)],
-    ) -> (Option<i32>, String, String) {
-        let server = format!("http://{}", self.server.address);
-        let mut command = mainstay(self.folder.path());
-        command.arg("services").args(arguments).args(["--server", &server]);
-        command.args(["--token-file", "token.txt"]).envs(variables.iter().copied());
-        let Output { status, stdout, stderr } = command.output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (status.code(), text(stdout), text(stderr))
-    }
-
-    /// A command that must succeed.
-    fn well(&self, arguments: &[&str]) -> String {
-        let (code, out, error) = self.services(arguments);
-        assert_eq!((code, error.as_str()), (Some(0), ""), "{arguments:?}: {out}");
-        out
-    }
-}
+use crate::place::Place;
+use crate::process::{mainstay, run};
 
 fn file(services: &[Value]) -> String {
     json!({"version": 1, "services": services}).to_string()
@@ -169,18 +100,20 @@ fn a_link_waits_for_the_first_report_of_its_dependency() {
     let document = json!({"version": 1, "services": [service("Orders"), shop], "links": links});
     place.write("services.yaml", &document.to_string());
     let out = place.well(&["apply", "services.yaml"]);
-    let mut waits =
-        "… link shop / orders-api → ORDERS: waits for its first report; apply again then";
+    let waits = "… link shop / orders-api → ORDERS: waits for its first report; apply again then";
     assert!(out.contains(waits), "{out}");
+    let found = place.shown("/api/services?q=Shop");
+    let shop = format!("/api/services/{}", found["items"][0]["id"].as_str().unwrap());
+    let is_reported = || place.shown(&shop)["dependencies"][0]["name"] == "orders-api";
     for _ in 0..200 {
-        let out = place.well(&["apply", "services.yaml", "--dry-run"]);
-        if out.contains("+ link Shop / orders-api: links_to \"Orders\"") {
-            waits = "";
+        if is_reported() {
             break;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!(waits, "", "it was never reported");
+    assert!(is_reported(), "it was never reported");
+    let out = place.well(&["apply", "services.yaml", "--dry-run"]);
+    assert!(out.contains("+ link Shop / orders-api: links_to \"Orders\""), "{out}");
     place.well(&["apply", "services.yaml"]);
     let exported = place.well(&["export"]);
     assert!(exported.contains("links_to: Orders"), "{exported}");
@@ -229,6 +162,11 @@ fn a_mistake_in_the_file_ends_with_2_and_nothing_is_sent() {
     assert!(code == Some(2) && error.contains("no API token"), "{error}");
     let (code, _, error) = run(path, &["services", "export", "--server", "nowhere"]);
     assert!(code == Some(2) && error.contains("client.server"), "{error}");
+    let far = ["services", "export", "--server", "http://mainstay.example.com"];
+    let (code, _, error) = run(path, &far);
+    assert!(code == Some(2) && error.contains("say --insecure"), "{error}");
+    let (code, _, error) = run(path, &[&apply[..], &["--check"]].concat());
+    assert!(code == Some(2) && error.contains("connect_refused"), "{error}");
 }
 
 #[test]
@@ -273,6 +211,8 @@ fn a_pipeline_learns_by_the_exit_code_whether_anything_would_change() {
     place.well(&["export"]);
     let (code, _, error) = place.services(&["apply", "services.yaml"]);
     assert!(code == Some(1) && error.contains("scope write"), "{error}");
+    let (code, _, error) = place.services(&["apply", "services.yaml", "--check"]);
+    assert!(code == Some(2) && error.contains("scope write"), "1 is for changes alone: {error}");
     place.write("token.txt", "mst_wrong");
     let (code, _, error) = place.services(&["export"]);
     assert!(code == Some(1) && !error.contains("mst_wrong"), "{error}");
@@ -342,7 +282,14 @@ fn two_at_once(database: Option<&str>) {
     let place = Place::on(database);
     crowd(&place, "one", 3_000_000);
     crowd(&place, "other", 3_600_000);
-    let apply = |file: &str| place.services(&["apply", file, "--prune"]);
+    // Two people: edits of one go one after the other by the row of that user alone.
+    place.write("other.txt", &place.token_of_another());
+    let apply = |file: &str| {
+        let token = if file == "one" { "token.txt" } else { "other.txt" };
+        let server = format!("http://{}", place.server.address);
+        let flags = ["--prune", "--server", &server, "--token-file", token];
+        run(place.folder.path(), &[&["services", "apply", file][..], &flags].concat())
+    };
     let (one, other) = std::thread::scope(|scope| {
         let one = scope.spawn(|| apply("one"));
         let other = scope.spawn(|| apply("other"));
@@ -375,6 +322,7 @@ fn an_export_replaces_the_file_and_a_folder_that_is_not_there_is_told() {
     place.write("services.yaml", "old");
     place.well(&["export", "services.yaml"]);
     assert!(place.read("services.yaml").contains("version: 1"));
+    assert_eq!(place.well(&["export", "-"]), place.read("services.yaml"));
     let left = fs::read_dir(place.folder.path()).unwrap();
     let names: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
     assert!(

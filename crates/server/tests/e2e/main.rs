@@ -20,6 +20,7 @@ mod logs;
 mod mail;
 mod metrics;
 mod people;
+mod place;
 mod pooler;
 mod process;
 mod signals;

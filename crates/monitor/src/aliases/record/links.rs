@@ -1,35 +1,45 @@
 //! Which service a dependency is.
 
+use std::collections::HashMap;
+
 use mainstay_base::{Id, Timestamp};
 use mainstay_store::{Row, Sql, StoreError, Tx, values};
+use serde::Serialize;
 
 use crate::record::histories::{ChangeRow, write_changes};
-use crate::record::states;
+use crate::record::{over_rows, rows_text, states};
 
-macro_rules! dependency {
-    ($lock:literal) => {
+macro_rules! dependencies {
+    ($list:literal, $lock:literal) => {
         concat!(
-            "SELECT d.number, d.name, d.service_no, s.id AS service_id, s.name AS service_name,
+            "SELECT d.number, d.id, d.name, d.service_no, s.id AS service_id, s.name AS service_name,
                d.linked_service_no,
                (SELECT l.id FROM services AS l WHERE l.number = d.linked_service_no) AS linked_id
              FROM dependencies AS d JOIN services AS s ON s.number = d.service_no
-             WHERE d.id = $1 AND d.removed_at IS NULL AND s.removed_at IS NULL",
+             WHERE d.removed_at IS NULL AND s.removed_at IS NULL AND d.id ",
+            $list,
             $lock
         )
     };
 }
-macro_rules! service {
-    ($lock:literal) => {
-        concat!("SELECT number FROM services WHERE id = $1 AND removed_at IS NULL", $lock)
-    };
-}
-const DEPENDENCY: Sql =
-    Sql::pair("monitor.lock_dependency", dependency!(""), dependency!(" FOR NO KEY UPDATE OF d"));
+const DEPENDENCIES: Sql = Sql::pair(
+    "monitor.lock_dependencies",
+    dependencies!("IN (SELECT value FROM json_each($1))", ""),
+    dependencies!("= ANY ($1)", " ORDER BY d.number FOR NO KEY UPDATE OF d"),
+);
 // Held until the end, so that a service can't be removed while something is linked to it.
-const SERVICE: Sql = Sql::pair("monitor.hold_service", service!(""), service!(" FOR SHARE"));
-const LINK: Sql = Sql::same(
-    "monitor.link_dependency",
-    "UPDATE dependencies SET linked_service_no = $2 WHERE number = $1",
+const SERVICES: Sql = Sql::pair(
+    "monitor.hold_services",
+    "SELECT number, id FROM services
+     WHERE removed_at IS NULL AND id IN (SELECT value FROM json_each($1))",
+    "SELECT number, id FROM services WHERE removed_at IS NULL AND id = ANY ($1)
+     ORDER BY number FOR SHARE",
+);
+const LINK: Sql = over_rows!(
+    "monitor.link_dependencies",
+    "UPDATE dependencies SET linked_service_no = v.linked FROM",
+    [number bigint, linked bigint],
+    "WHERE dependencies.number = v.number"
 );
 
 const REPORTERS: Sql = Sql::same(
@@ -66,34 +76,54 @@ pub(in crate::aliases) struct Linkable {
     pub(in crate::aliases) linked: Option<(i64, Id)>,
 }
 
-pub(in crate::aliases) async fn lock(tx: &mut Tx, id: Id) -> Result<Option<Linkable>, StoreError> {
-    let row = tx.fetch_optional(&DEPENDENCY, values![id]).await?;
-    row.as_ref().map(read).transpose()
+/// A dependency and the service that it is from now on, as they travel.
+#[derive(Debug, Serialize)]
+struct LinkRow {
+    number: i64,
+    linked: Option<i64>,
 }
 
-/// The number of a service that stays until the end of the transaction.
-pub(in crate::aliases) async fn hold(tx: &mut Tx, id: Id) -> Result<Option<i64>, StoreError> {
-    tx.fetch_optional(&SERVICE, values![id]).await?.map(|row| row.get("number")).transpose()
+/// The dependencies of these ids, which nobody else writes until the transaction ends.
+pub(in crate::aliases) async fn lock(
+    tx: &mut Tx,
+    ids: &[String],
+) -> Result<HashMap<Id, Linkable>, StoreError> {
+    let rows = tx.fetch_all(&DEPENDENCIES, values![ids]).await?;
+    rows.iter().map(|row| Ok((row.get("id")?, read(row)?))).collect()
 }
 
-/// Says which service a dependency is, if any.
+/// The numbers of services that stay until the end of the transaction.
+pub(in crate::aliases) async fn hold(
+    tx: &mut Tx,
+    ids: &[String],
+) -> Result<HashMap<Id, i64>, StoreError> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows = tx.fetch_all(&SERVICES, values![ids]).await?;
+    rows.iter().map(|row| Ok((row.get("id")?, row.get("number")?))).collect()
+}
+
+/// Says which services dependencies are, if any.
 pub(in crate::aliases) async fn link(
     tx: &mut Tx,
-    dependency: &Linkable,
-    to: Option<(i64, Id)>,
+    links: &[(&Linkable, Option<(i64, Id)>)],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let number = to.map(|(number, _)| number);
-    tx.execute(&LINK, values![dependency.number, number]).await?;
-    let change = ChangeRow {
-        at: now.as_millis(),
-        kind: "link",
-        service_no: Some(dependency.service_no),
-        dependency_no: Some(dependency.number),
-        before: dependency.linked.map(|(_, id)| id.to_string()),
-        after: to.map(|(_, id)| id.to_string()),
-    };
-    write_changes(tx, &[change]).await
+    let (mut rows, mut changes) = (Vec::new(), Vec::new());
+    for (dependency, to) in links {
+        rows.push(LinkRow { number: dependency.number, linked: to.map(|(number, _)| number) });
+        changes.push(ChangeRow {
+            at: now.as_millis(),
+            kind: "link",
+            service_no: Some(dependency.service_no),
+            dependency_no: Some(dependency.number),
+            before: dependency.linked.map(|(_, id)| id.to_string()),
+            after: to.map(|(_, id)| id.to_string()),
+        });
+    }
+    tx.execute(&LINK, values![rows_text(&rows).as_str()]).await?;
+    write_changes(tx, &changes).await
 }
 
 /// The name of a service.

@@ -2,9 +2,12 @@
 
 use mainstay_base::{Id, Timestamp};
 use mainstay_store::{Db, Row, Snapshot, Sql, StoreError, Tx, values};
+use serde::Serialize;
 
+use crate::aliases::edit::Pair;
 use crate::aliases::error::AliasesError;
 use crate::aliases::handle::Alias;
+use crate::record::{over_rows, rows_text};
 
 /// Whoever records new dependencies has read the aliases in its transaction, and is done first; whoever
 /// comes later reads what is written now.
@@ -14,20 +17,28 @@ const LOCK: Sql = Sql::pair(
     "LOCK TABLE aliases IN ACCESS EXCLUSIVE MODE",
 );
 const COUNT: Sql = Sql::same("monitor.count_aliases", "SELECT count(*) AS n FROM aliases");
-const INSERT: Sql = Sql::same(
-    "monitor.insert_alias",
+const INSERT: Sql = over_rows!(
+    "monitor.insert_aliases",
     "INSERT INTO aliases (id, alias, canonical_name, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $4)",
+     SELECT id, alias, canonical_name, at, at FROM",
+    [id text, alias text, canonical_name text, at bigint],
+    "WHERE true"
 );
 const FIND: Sql = Sql::same(
     "monitor.find_alias",
     "SELECT id, alias, canonical_name, created_at, updated_at FROM aliases WHERE id = $1",
 );
-const UPDATE: Sql = Sql::same(
-    "monitor.update_alias",
-    "UPDATE aliases SET alias = $2, canonical_name = $3, updated_at = $4 WHERE id = $1",
+const UPDATE: Sql = over_rows!(
+    "monitor.update_aliases",
+    "UPDATE aliases SET alias = v.alias, canonical_name = v.canonical_name, updated_at = v.at FROM",
+    [id text, alias text, canonical_name text, at bigint],
+    "WHERE aliases.id = v.id"
 );
-const DELETE: Sql = Sql::same("monitor.delete_alias", "DELETE FROM aliases WHERE id = $1");
+const DELETE: Sql = Sql::pair(
+    "monitor.delete_aliases",
+    "DELETE FROM aliases WHERE id IN (SELECT value FROM json_each($1))",
+    "DELETE FROM aliases WHERE id = ANY ($1)",
+);
 const LIST: Sql = Sql::same(
     "monitor.list_aliases",
     "SELECT id, alias, canonical_name, created_at, updated_at FROM aliases
@@ -50,26 +61,46 @@ pub(in crate::aliases) async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
     tx.fetch_one(&COUNT, &[]).await?.get("n")
 }
 
-pub(in crate::aliases) async fn find_now(db: &Db, id: Id) -> Result<Option<Alias>, StoreError> {
-    db.fetch_optional(&FIND, values![id]).await?.as_ref().map(read).transpose()
-}
-
 pub(in crate::aliases) async fn find(tx: &mut Tx, id: Id) -> Result<Option<Alias>, StoreError> {
     tx.fetch_optional(&FIND, values![id]).await?.as_ref().map(read).transpose()
 }
 
-pub(in crate::aliases) async fn insert(tx: &mut Tx, alias: &Alias) -> Result<(), AliasesError> {
-    let values = values![alias.id, &alias.alias, &alias.canonical_name, alias.created_at];
-    tx.execute(&INSERT, values).await.map(drop).map_err(taken)
+/// An alias as it travels.
+#[derive(Debug, Serialize)]
+struct AliasRow<'a> {
+    id: Id,
+    alias: &'a str,
+    canonical_name: &'a str,
+    at: i64,
 }
 
-pub(in crate::aliases) async fn update(tx: &mut Tx, alias: &Alias) -> Result<(), AliasesError> {
-    let values = values![alias.id, &alias.alias, &alias.canonical_name, alias.updated_at];
-    tx.execute(&UPDATE, values).await.map(drop).map_err(taken)
+impl<'a> From<&'a Alias> for AliasRow<'a> {
+    fn from(alias: &'a Alias) -> Self {
+        let (id, at) = (alias.id, alias.updated_at.as_millis());
+        Self { id, alias: &alias.alias, canonical_name: &alias.canonical_name, at }
+    }
 }
 
-pub(in crate::aliases) async fn delete(tx: &mut Tx, id: Id) -> Result<(), StoreError> {
-    tx.execute(&DELETE, values![id]).await.map(drop)
+/// Writes aliases as they will be; those that go, go first.
+pub(in crate::aliases) async fn write(tx: &mut Tx, pairs: &[&Pair]) -> Result<(), AliasesError> {
+    let (mut new, mut changed, mut gone) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in pairs {
+        match (&pair.before, &pair.after) {
+            (None, Some(after)) => new.push(AliasRow::from(after)),
+            (Some(_), Some(after)) => changed.push(AliasRow::from(after)),
+            (Some(before), None) => gone.push(before.id.to_string()),
+            (None, None) => {}
+        }
+    }
+    if !gone.is_empty() {
+        tx.execute(&DELETE, values![&gone]).await?;
+    }
+    for (sql, rows) in [(&UPDATE, changed), (&INSERT, new)] {
+        if !rows.is_empty() {
+            tx.execute(sql, values![rows_text(&rows).as_str()]).await.map_err(taken)?;
+        }
+    }
+    Ok(())
 }
 
 /// Up to `limit` aliases before `before`, newest first.

@@ -2,11 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use mainstay_base::Id;
 use serde_json::Value;
 
 use super::{Plan, change, item};
-use crate::aliases::{Alias, AliasName, CanonicalName};
+use crate::aliases::{Alias, AliasEdit, AliasName, CanonicalName};
 use crate::desired::check::Wanted;
 use crate::desired::current::Current;
 use crate::desired::item::{Item, Section};
@@ -18,9 +17,9 @@ pub(in crate::desired) enum AliasStep {
     /// It is not there yet.
     Add { at: usize, alias: AliasName, canonical: CanonicalName },
     /// It stands for another name.
-    Change { at: usize, id: Id, alias: String, before: String, canonical: CanonicalName },
+    Change { at: usize, before: Alias, canonical: CanonicalName },
     /// The document does not name it.
-    Remove { id: Id, alias: String, before: String },
+    Remove { before: Alias },
 }
 
 impl AliasStep {
@@ -36,7 +35,17 @@ impl AliasStep {
     pub(in crate::desired) fn alias(&self) -> &str {
         match self {
             Self::Add { alias, .. } => alias.as_str(),
-            Self::Change { alias, .. } | Self::Remove { alias, .. } => alias,
+            Self::Change { before, .. } | Self::Remove { before } => &before.alias,
+        }
+    }
+
+    pub(in crate::desired) fn edit(&self) -> AliasEdit {
+        match self {
+            Self::Add { alias, canonical, .. } => AliasEdit::Add(alias.clone(), canonical.clone()),
+            Self::Change { before, canonical, .. } => {
+                AliasEdit::Change(before.clone(), None, Some(canonical.clone()))
+            }
+            Self::Remove { before } => AliasEdit::Remove(before.clone()),
         }
     }
 
@@ -44,9 +53,9 @@ impl AliasStep {
         let (action, before, after) = match self {
             Self::Add { canonical, .. } => (Action::Add, None, Some(canonical.as_str())),
             Self::Change { before, canonical, .. } => {
-                (Action::Change, Some(before.as_str()), Some(canonical.as_str()))
+                (Action::Change, Some(&*before.canonical_name), Some(canonical.as_str()))
             }
-            Self::Remove { before, .. } => (Action::Remove, Some(before.as_str()), None),
+            Self::Remove { before } => (Action::Remove, Some(&*before.canonical_name), None),
         };
         let fields = vec![FieldChange::new("canonical_name", text(before), text(after))];
         change(action, "alias", self.alias().to_owned(), fields)
@@ -67,22 +76,14 @@ pub(super) fn plan(plan: &mut Plan, current: &Current, wanted: &Wanted, prune: b
             Some(held) if held.canonical_name == canonical.as_str() => {
                 plan.unchanged.aliases = plan.unchanged.aliases.saturating_add(1);
             }
-            Some(held) => plan.aliases.push(AliasStep::Change {
-                at,
-                id: held.id,
-                alias: held.alias.clone(),
-                before: held.canonical_name.clone(),
-                canonical,
-            }),
+            Some(held) => {
+                plan.aliases.push(AliasStep::Change { at, before: (*held).clone(), canonical })
+            }
         }
     }
     if prune && !wanted.aliases.is_empty() {
         let named: HashSet<&str> = wanted.aliases.iter().map(|one| one.alias.as_str()).collect();
         let others = current.aliases.iter().filter(|alias| !named.contains(alias.alias.as_str()));
-        plan.aliases.extend(others.map(|alias| AliasStep::Remove {
-            id: alias.id,
-            alias: alias.alias.clone(),
-            before: alias.canonical_name.clone(),
-        }));
+        plan.aliases.extend(others.map(|alias| AliasStep::Remove { before: alias.clone() }));
     }
 }

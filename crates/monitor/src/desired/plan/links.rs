@@ -81,7 +81,7 @@ impl<'a> Services<'a> {
             match step {
                 ServiceStep::Add { definition, .. } => services.put(definition.name(), None),
                 ServiceStep::Change { id, name, .. } => services.put(name, Some(*id)),
-                ServiceStep::Remove { id, name } => {
+                ServiceStep::Remove { id, name, .. } => {
                     services.after.remove(&compared(name));
                     services.removed.0.insert(compared(name));
                     services.removed.1.insert(*id);
@@ -149,7 +149,22 @@ pub(super) fn plan(
     }
     let prune = prune && !wanted.links.is_empty();
     let others = current.dependencies.iter().filter(|one| !named.contains(&one.id));
-    plan.links.extend(others.filter_map(|one| unlink(&services, one, prune)));
+    let mut going: HashMap<Id, usize> = HashMap::new();
+    for one in others {
+        match unlink(&services, one, prune) {
+            Unlinking::Step(step) => plan.links.push(step),
+            Unlinking::GoesWith(removed) => {
+                let count = going.entry(removed).or_default();
+                *count = count.saturating_add(1);
+            }
+            Unlinking::Stays => {}
+        }
+    }
+    for step in &mut plan.services {
+        if let ServiceStep::Remove { id, links, .. } = step {
+            *links = going.get(id).copied().unwrap_or_default();
+        }
+    }
     Ok(())
 }
 
@@ -162,14 +177,27 @@ fn ends<'a>(
     Ok((from, to))
 }
 
-/// A link that the document does not name goes where links are pruned, or with the service that it
-/// leads to.
-fn unlink(services: &Services<'_>, one: &HeldDependency, prune: bool) -> Option<LinkStep> {
-    let linked = one.linked?;
-    if services.is_removed(one.service) || !(prune || services.is_removed(linked)) {
-        return None;
+/// What becomes of a link that the document does not name.
+enum Unlinking {
+    /// It is taken away.
+    Step(LinkStep),
+    /// It goes with the service that it leads to: removing that one is the change.
+    GoesWith(Id),
+    /// It stays, or goes with the service that reports it.
+    Stays,
+}
+
+fn unlink(services: &Services<'_>, one: &HeldDependency, prune: bool) -> Unlinking {
+    let Some(linked) = one.linked.filter(|_| !services.is_removed(one.service)) else {
+        return Unlinking::Stays;
+    };
+    if services.is_removed(linked) {
+        return Unlinking::GoesWith(linked);
     }
-    Some(LinkStep {
+    if !prune {
+        return Unlinking::Stays;
+    }
+    Unlinking::Step(LinkStep {
         at: None,
         dependency: one.id,
         names: (services.name(one.service), one.name.clone()),

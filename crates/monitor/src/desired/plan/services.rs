@@ -22,7 +22,12 @@ pub(in crate::desired) enum ServiceStep {
     /// It is otherwise.
     Change { at: usize, id: Id, name: String, patch: Box<Patch>, fields: Vec<FieldChange> },
     /// The document does not name it.
-    Remove { id: Id, name: String },
+    Remove {
+        id: Id,
+        name: String,
+        /// How many links of others lead to it, and go with it.
+        links: usize,
+    },
 }
 
 impl ServiceStep {
@@ -49,11 +54,14 @@ impl ServiceStep {
 
     pub(super) fn view(&self) -> PlannedChange {
         let (action, name, fields) = match self {
-            Self::Add { definition, .. } => (Action::Add, definition.name(), &[][..]),
-            Self::Change { name, fields, .. } => (Action::Change, name.as_str(), &fields[..]),
-            Self::Remove { name, .. } => (Action::Remove, name.as_str(), &[][..]),
+            Self::Add { definition, .. } => (Action::Add, definition.name(), Vec::new()),
+            Self::Change { name, fields, .. } => (Action::Change, name.as_str(), fields.clone()),
+            Self::Remove { name, links: 0, .. } => (Action::Remove, name.as_str(), Vec::new()),
+            Self::Remove { name, links, .. } => {
+                (Action::Remove, name.as_str(), vec![FieldChange::new("links", *links, 0)])
+            }
         };
-        change(action, "service", name.to_owned(), fields.to_vec())
+        change(action, "service", name.to_owned(), fields)
     }
 }
 
@@ -80,9 +88,11 @@ pub(super) fn plan(
         let named: HashSet<&str> = wanted.services.iter().map(|one| one.key.as_str()).collect();
         let others = current.services.iter();
         let others = others.filter(|held| !named.contains(compared(&held.draft.name).as_str()));
-        plan.services.extend(
-            others.map(|held| ServiceStep::Remove { id: held.id, name: held.draft.name.clone() }),
-        );
+        plan.services.extend(others.map(|held| ServiceStep::Remove {
+            id: held.id,
+            name: held.draft.name.clone(),
+            links: 0,
+        }));
     }
     Ok(())
 }

@@ -106,10 +106,9 @@ fn only_pruning_removes_and_only_from_parts_that_name_something() {
     assert_eq!(
         stage::lines(&stage.plan(&named, true).unwrap()),
         [
-            "- service Orders",
+            "- service Orders links 1 → 0",
             "+ alias cache canonical_name null → \"Cache\"",
             "- alias db canonical_name \"Database\" → null",
-            "- link Shop / orders-api links_to \"Orders\" → null",
         ]
     );
     assert!(stage.plan(&json!({"version": 1}), true).unwrap().is_empty());
@@ -242,4 +241,24 @@ fn at_most_so_many_changes_are_applied_at_once() {
     assert_eq!(Stage::default().plan(&many(most), false).unwrap().count(), most);
     let told = Stage::default().plan(&many(most + 1), false).unwrap_err();
     assert!(told.contains("2001 changes") && told.contains("split the file"), "{told}");
+}
+
+#[test]
+fn links_that_go_with_a_service_are_no_changes_of_their_own() {
+    let most = super::MAX_CHANGES;
+    let mut stage = Stage::default().service("Orders").service("Shop").service("Old");
+    for n in 0..=most {
+        stage = stage.dependency("Shop", &format!("d{n}"), Some("Old"));
+    }
+    let services = json!([service("Orders"), service("Shop")]);
+    // Whether links are pruned too or not.
+    for links in [json!([]), json!([link("Shop", "d0", "Orders")])] {
+        let plan = stage.plan(&document(services.clone(), json!([]), links.clone()), true).unwrap();
+        let linked = links.as_array().unwrap().len();
+        assert_eq!(plan.count(), 1 + linked);
+        assert_eq!(
+            stage::lines(&plan)[0],
+            format!("- service Old links {} → 0", most + 1 - linked)
+        );
+    }
 }

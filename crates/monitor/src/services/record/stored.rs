@@ -34,6 +34,19 @@ const LIST: Sql = Sql::same(
      FROM services WHERE removed_at IS NULL ORDER BY name_key LIMIT $1",
 );
 
+// SQLite has one writer.
+const HOLD: Sql = Sql::pair(
+    "monitor.hold_for_removal",
+    "SELECT 1 AS one WHERE $1 IS NULL",
+    "SELECT st.service_no FROM service_states AS st
+     WHERE st.service_no IN (SELECT number FROM services WHERE id = ANY ($1))
+       OR st.service_no IN (
+         SELECT d.service_no FROM dependencies AS d
+           JOIN services AS l ON l.number = d.linked_service_no
+         WHERE l.id = ANY ($1))
+     ORDER BY st.service_no FOR NO KEY UPDATE",
+);
+
 /// Headers as they are stored.
 #[derive(Debug, Clone)]
 pub(in crate::services) struct Sealed {
@@ -55,6 +68,12 @@ pub(crate) struct Stored {
     pub(in crate::services) status: ServiceStatus,
     pub(in crate::services) stale_since: Option<Timestamp>,
     pub(in crate::services) is_circuit_closed: bool,
+}
+
+/// Waits until nobody records results of these services, nor of those that have linked something to
+/// one of them, and lets nobody begin: removing them writes rows of all.
+pub(in crate::services) async fn hold(tx: &mut Tx, ids: &[String]) -> Result<(), StoreError> {
+    tx.execute(&HOLD, values![ids]).await.map(drop)
 }
 
 /// The service of this id, unless it was removed.

@@ -8,9 +8,7 @@ use serde::Serialize;
 
 use super::super::definition::{Definition, millis};
 use super::super::error::ServicesError;
-use super::states::reschedule;
 use super::stored::Sealed;
-use crate::record::histories::{ChangeRow, write_changes};
 use crate::record::{over_rows, rows_text};
 
 macro_rules! insert_states {
@@ -49,28 +47,21 @@ const INSERT_STATES: Sql = Sql::pair(
     insert_states!("IN (SELECT value FROM json_each($1))"),
     insert_states!("= ANY ($1)"),
 );
-const UPDATE: Sql = Sql::same(
-    "monitor.update_service",
-    "UPDATE services SET name = $2, name_key = $3, team = $4, team_key = $16, health_endpoint = $5, format = $6,
-       schema_config = $7, poll_interval_ms = $8, timeout_ms = $9, header_names = $10,
-       sealed_headers = $11, is_active = $12, revision = $13, updated_at = $14,
-       generation = generation + $15
-     WHERE number = $1",
-);
-const REMOVE: Sql = Sql::same(
-    "monitor.remove_service",
-    "UPDATE services SET removed_at = $2, updated_at = $2, revision = $3,
-       generation = generation + 1
-     WHERE number = $1",
-);
-const REMOVE_DEPENDENCIES: Sql = Sql::same(
-    "monitor.remove_dependencies",
-    "UPDATE dependencies SET removed_at = $2 WHERE service_no = $1 AND removed_at IS NULL",
-);
-const UNLINK: Sql = Sql::same(
-    "monitor.unlink_dependencies",
-    "UPDATE dependencies SET linked_service_no = NULL WHERE linked_service_no = $1
-     RETURNING number, service_no",
+const UPDATE: Sql = over_rows!(
+    "monitor.update_services",
+    "UPDATE services SET name = v.name, name_key = v.name_key, team = v.team, team_key = v.team_key,
+       health_endpoint = v.health_endpoint, format = v.format, schema_config = v.schema_config,
+       poll_interval_ms = v.poll_interval_ms, timeout_ms = v.timeout_ms,
+       header_names = v.header_names, sealed_headers = v.sealed_headers, is_active = v.is_active,
+       revision = v.revision, updated_at = v.at, generation = generation + v.outdated
+     FROM",
+    [
+        id text, name text, name_key text, team text, team_key text, health_endpoint text,
+        format text, schema_config text, poll_interval_ms bigint, timeout_ms bigint,
+        header_names text, sealed_headers text, is_active bigint, revision bigint, at bigint,
+        outdated bigint,
+    ],
+    "WHERE services.id = v.id"
 );
 
 /// A definition as it is kept.
@@ -80,6 +71,8 @@ pub(in crate::services) struct Kept<'a> {
     pub(in crate::services) sealed: Sealed,
     pub(in crate::services) revision: i64,
     pub(in crate::services) now: Timestamp,
+    /// Whether a poll that is under way says nothing of it any more.
+    pub(in crate::services) outdates_polls: bool,
 }
 
 /// How many services there are.
@@ -87,9 +80,9 @@ pub(in crate::services) async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
     tx.fetch_one(&COUNT, &[]).await?.get("n")
 }
 
-/// A service that is added, as it travels.
+/// A service that is added or changed, as it travels.
 #[derive(Debug, Serialize)]
-struct NewRow<'a> {
+struct KeptRow<'a> {
     id: Id,
     name: &'a str,
     name_key: String,
@@ -105,6 +98,8 @@ struct NewRow<'a> {
     is_active: i64,
     revision: i64,
     at: i64,
+    /// 1 where a poll that is under way says nothing of it any more.
+    outdated: i64,
 }
 
 /// Adds services and tells the number of each.
@@ -112,7 +107,7 @@ pub(in crate::services) async fn insert(
     tx: &mut Tx,
     new: &[(Id, Kept<'_>)],
 ) -> Result<HashMap<Id, i64>, ServicesError> {
-    let rows: Vec<_> = new.iter().map(|(id, kept)| NewRow::new(*id, kept)).collect();
+    let rows: Vec<_> = new.iter().map(|(id, kept)| KeptRow::new(*id, kept)).collect();
     let text = rows_text(&rows);
     let mut numbers = HashMap::with_capacity(rows.len());
     for row in tx.fetch_all(&INSERT, values![&text]).await.map_err(name_taken)? {
@@ -123,7 +118,7 @@ pub(in crate::services) async fn insert(
     Ok(numbers)
 }
 
-impl<'a> NewRow<'a> {
+impl<'a> KeptRow<'a> {
     fn new(id: Id, kept: &'a Kept<'_>) -> Self {
         let definition = kept.definition;
         Self {
@@ -142,75 +137,19 @@ impl<'a> NewRow<'a> {
             is_active: definition.is_active.into(),
             revision: kept.revision,
             at: kept.now.as_millis(),
+            outdated: kept.outdates_polls.into(),
         }
     }
 }
 
-/// Changes a service.
+/// Changes services.
 pub(in crate::services) async fn update(
     tx: &mut Tx,
-    number: i64,
-    kept: &Kept<'_>,
-    outdates_polls: bool,
+    changed: &[(Id, Kept<'_>)],
 ) -> Result<(), ServicesError> {
-    let definition = kept.definition;
-    let (name_key, team_key) = (definition.name_key(), definition.team_key());
-    let config = definition.format.schema_config();
-    let values = values![
-        number,
-        &definition.name,
-        &name_key,
-        definition.team.as_deref(),
-        &definition.url,
-        definition.format.name(),
-        config.as_deref(),
-        millis(definition.interval),
-        millis(definition.timeout),
-        &kept.sealed.names,
-        kept.sealed.values.as_deref(),
-        definition.is_active,
-        kept.revision,
-        kept.now,
-        outdates_polls,
-        team_key.as_deref(),
-    ];
-    tx.execute(&UPDATE, values).await.map_err(name_taken)?;
+    let rows: Vec<_> = changed.iter().map(|(id, kept)| KeptRow::new(*id, kept)).collect();
+    tx.execute(&UPDATE, values![rows_text(&rows).as_str()]).await.map_err(name_taken)?;
     Ok(())
-}
-
-/// Closes a service and its dependencies; their history stays.
-pub(in crate::services) async fn remove(
-    tx: &mut Tx,
-    number: i64,
-    revision: i64,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    tx.execute(&REMOVE, values![number, now, revision]).await?;
-    // A result that waits for this row is compared anew then, and finds that its service is gone:
-    // PostgreSQL looks again only at rows that changed while it waited.
-    reschedule(tx, number, None).await?;
-    tx.execute(&REMOVE_DEPENDENCIES, values![number, now]).await.map(drop)
-}
-
-/// Unlinks the dependencies of others that were linked to a service.
-pub(in crate::services) async fn unlink(
-    tx: &mut Tx,
-    number: i64,
-    id: Id,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let mut rows = Vec::new();
-    for row in tx.fetch_all(&UNLINK, values![number]).await? {
-        rows.push(ChangeRow {
-            at: now.as_millis(),
-            kind: "link",
-            service_no: row.get("service_no")?,
-            dependency_no: row.get("number")?,
-            before: Some(id.to_string()),
-            after: None,
-        });
-    }
-    write_changes(tx, &rows).await
 }
 
 fn name_taken(error: StoreError) -> ServicesError {

@@ -23,8 +23,8 @@ Examples:
 
 All of the file is applied, or nothing. What a service in the file leaves out gets its default; what
 the file does not name is left alone, unless --prune is given. Exit codes: 0 done, or nothing to do,
-1 refused by the server or not reached, or changes found by --check, 2 wrong use or a mistake in the
-file.";
+1 refused by the server or not reached, 2 wrong use or a mistake in the file. With --check, 1 says that
+there are changes and nothing else; all that went wrong is 2.";
 
 /// The arguments of `apply`.
 #[derive(Debug, Args)]
@@ -58,9 +58,13 @@ pub(super) fn run(apply: &Apply, variables: &Variables) -> anyhow::Result<Exit> 
     let dry_run = apply.dry_run || apply.check;
     let ask = Ask { document: &document, dry_run, prune: apply.prune };
     let asked = runtime::block_on(async { Client::new(&config)?.apply(&ask).await })?;
-    let applied = asked.map_err(|failure| match failure {
-        Failure::Refused(refused) => CheckFailed(file.told_by_server(&refused)).into(),
-        Failure::Other(error) => error,
+    let applied = asked.map_err(|failure| {
+        let error: anyhow::Error = match failure {
+            Failure::Refused(refused) => CheckFailed(file.told_by_server(&refused)).into(),
+            Failure::Other(error) => error,
+        };
+        // Of a check, 1 is an answer: there are changes.
+        if apply.check { anyhow::anyhow!("{error:#}") } else { error }
     })?;
     write_stdout(&if apply.json { json(&applied) } else { text::of(&applied, dry_run) })?;
     let is_changed = !applied.plan.changes.is_empty();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use mainstay_base::{Secret, SystemClock};
-use mainstay_monitor::desired::{Applied, Document};
+use mainstay_monitor::desired::{Applied, Document, MAX_DOCUMENT_BYTES};
 use mainstay_outbound::web::WebRequestBuilder;
 use mainstay_outbound::{Policy, Web, WebAnswer, WebOptions, WebRequest};
 use serde::de::DeserializeOwned;
@@ -81,7 +81,7 @@ impl Client {
     /// Has a document applied, or only planned.
     pub(super) async fn apply(&self, ask: &Ask<'_>) -> Result<Applied, Failure> {
         let url = self.url("/api/services/apply")?;
-        let body = serde_json::to_vec(ask).context("the document can't be sent")?;
+        let body = body(ask)?;
         let json = Secret::new("application/json".to_owned());
         self.ask(WebRequest::post("services", &url, body).header("Content-Type", json)).await
     }
@@ -112,6 +112,17 @@ impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::Other(error)
     }
+}
+
+/// What is sent. A server refuses what is longer.
+fn body(ask: &Ask<'_>) -> anyhow::Result<Vec<u8>> {
+    let body = serde_json::to_vec(ask).context("the document can't be sent")?;
+    anyhow::ensure!(
+        body.len() <= MAX_DOCUMENT_BYTES,
+        "the document is longer than {MAX_DOCUMENT_BYTES} bytes, with everything that its anchors \
+         stand for; split the file"
+    );
+    Ok(body)
 }
 
 fn refusal(answer: &WebAnswer, place: &str) -> Failure {
@@ -154,4 +165,23 @@ fn read_token(path: &Path) -> anyhow::Result<Secret<String>> {
         "{shown} holds more than an API token; write the token into it and nothing else"
     );
     Ok(Secret::new(token.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainstay_monitor::desired::DesiredAlias;
+
+    #[test]
+    fn what_a_server_would_not_read_is_not_sent() {
+        let long = |length: usize| {
+            let one = DesiredAlias { alias: "x".repeat(length), canonical_name: "y".to_owned() };
+            Document { version: 1, aliases: vec![one], ..Document::default() }
+        };
+        let sent = |document: &Document| body(&Ask { document, dry_run: true, prune: false });
+        let least = sent(&long(0)).unwrap().len();
+        assert!(sent(&long(MAX_DOCUMENT_BYTES - least)).is_ok());
+        let told = sent(&long(MAX_DOCUMENT_BYTES - least + 1)).unwrap_err();
+        assert!(!told.is::<CheckFailed>() && told.to_string().contains("split"), "{told}");
+    }
 }

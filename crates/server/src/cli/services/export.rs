@@ -1,10 +1,12 @@
 //! `mainstay services export [FILE]`.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use mainstay_base::{Rng as _, SystemRng};
 use mainstay_monitor::desired::Document;
 
 use super::ServerFlags;
@@ -33,7 +35,7 @@ const HEAD: &str = "\
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Export {
-    /// File to write, in place of what it holds; without it, standard output
+    /// File to write, in place of what it holds; - or none is standard output
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -48,7 +50,7 @@ pub(super) fn run(export: &Export, variables: Variables) -> anyhow::Result<Exit>
         Failure::Other(error) => error,
     })?;
     let text = yaml(&document)?;
-    match &export.file {
+    match export.file.as_deref().filter(|file| *file != Path::new("-")) {
         Some(file) => write(file, &text)?,
         None => write_stdout(&text)?,
     }
@@ -67,10 +69,19 @@ pub(super) fn yaml(document: &Document) -> anyhow::Result<String> {
 /// Whole or not at all: the file may be the only copy.
 fn write(file: &Path, text: &str) -> anyhow::Result<()> {
     let mut partial = file.as_os_str().to_owned();
-    partial.push(".partial");
-    let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, file));
+    // Two who export at once don't write into one file, and nothing that is there is written over.
+    let mut random = [0; 8];
+    SystemRng.fill(&mut random);
+    partial.push(format!(".{:016x}.partial", u64::from_be_bytes(random)));
+    let written = written(Path::new(&partial), text).and_then(|()| fs::rename(&partial, file));
     if written.is_err() {
         let _ = fs::remove_file(&partial);
     }
     written.with_context(|| format!("{} can't be written; check the folder", file.display()))
+}
+
+fn written(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }

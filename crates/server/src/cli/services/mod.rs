@@ -49,6 +49,8 @@ struct ServerFlags {
     token_file: Option<String>,
     #[arg(long, value_name = "FILE", help = settings::CA_FILE.help)]
     ca_file: Option<String>,
+    #[arg(long, help = settings::INSECURE.help)]
+    insecure: bool,
     /// Configuration file; without it ./mainstay.toml is read if it is there
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
@@ -68,10 +70,12 @@ pub fn run(services: &Services) -> anyhow::Result<Exit> {
 
 impl ServerFlags {
     fn load(&self, variables: Variables) -> anyhow::Result<ClientConfig> {
+        let insecure = self.insecure.then(|| true.to_string());
         let source = Source::new(self.config.as_deref())
             .with(&settings::SERVER, self.server.as_ref())
             .with(&settings::TOKEN_FILE, self.token_file.as_ref())
-            .with(&settings::CA_FILE, self.ca_file.as_ref());
+            .with(&settings::CA_FILE, self.ca_file.as_ref())
+            .with(&settings::INSECURE, insecure.as_ref());
         Ok(config::load_client(source.input(variables))?)
     }
 }

@@ -49,6 +49,10 @@ fn change(change: &PlannedChange) -> String {
         Action::Remove => '-',
     };
     let line = format!("{sign} {} {}", change.kind, printable(&change.name));
+    if let (Action::Remove, "service", [links]) = (change.action, &*change.kind, &*change.fields) {
+        let count = links.before.as_u64().and_then(|count| usize::try_from(count).ok());
+        return format!("{line} and {}", counted(count.unwrap_or_default(), "link", "links"));
+    }
     let fields: Vec<_> = change.fields.iter().map(|field| shown(change.action, field)).collect();
     if fields.is_empty() { line } else { format!("{line}: {}", fields.join(", ")) }
 }
@@ -100,6 +104,9 @@ mod tests {
                     {"field": "headers.X-Key", "before": "set", "after": "changed"},
                 ]},
                 {"action": "remove", "kind": "service", "name": "Old", "fields": []},
+                {"action": "remove", "kind": "service", "name": "Older", "fields": [
+                    {"field": "links", "before": 3, "after": 0},
+                ]},
                 {"action": "add", "kind": "alias", "name": "db\u{1b}[31m", "fields": [
                     {"field": "canonical_name", "before": null, "after": "Database"},
                 ]},
@@ -111,6 +118,7 @@ mod tests {
             "+ service Orders",
             "~ service Shop: poll_interval_ms 30000 → 60000, team null → \"Web\", headers.X-Key \"set\" → \"changed\"",
             "- service Old",
+            "- service Older and 3 links",
             "+ alias db\u{fffd}[31m: canonical_name \"Database\"",
             "… link Shop / cache → Redis: waits for its first report; apply again then",
         ];
@@ -118,9 +126,9 @@ mod tests {
         let same = "unchanged: 1 service, 2 aliases, 0 links.";
         assert_eq!(
             planned,
-            format!("{}\nWould add 2, change 1 and remove 1; {same}\n", lines.join("\n"))
+            format!("{}\nWould add 2, change 1 and remove 2; {same}\n", lines.join("\n"))
         );
-        assert!(done.ends_with(&format!("Added 2, changed 1 and removed 1; {same}\n")), "{done}");
+        assert!(done.ends_with(&format!("Added 2, changed 1 and removed 2; {same}\n")), "{done}");
     }
 
     #[test]

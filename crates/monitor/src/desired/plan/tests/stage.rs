@@ -164,11 +164,11 @@ impl Stage {
                 let stage = std::mem::take(self).alias(alias.as_str(), canonical.as_str());
                 *self = stage;
             }
-            AliasStep::Change { id, canonical, .. } => {
-                let alias = aliases.iter_mut().find(|alias| alias.id == *id).unwrap();
+            AliasStep::Change { before, canonical, .. } => {
+                let alias = aliases.iter_mut().find(|alias| alias.id == before.id).unwrap();
                 canonical.as_str().clone_into(&mut alias.canonical_name);
             }
-            AliasStep::Remove { id, .. } => aliases.retain(|alias| alias.id != *id),
+            AliasStep::Remove { before } => aliases.retain(|alias| alias.id != before.id),
         }
     }
 }

@@ -256,15 +256,84 @@ links:
         }
     }
 
+    const TOO_LARGE: &str = "too large or too deep";
+
+    fn with_config(config: &str) -> String {
+        format!(
+            "version: 1\nservices:\n- name: a\n  health_endpoint: http://a.example\n  schema_config:\n{config}"
+        )
+    }
+
     /// Each level stands for ten of the one below it.
     #[test]
     fn a_bomb_of_anchors_is_refused() {
-        let mut text = "version: 1\nservices:\n- name: a\n  health_endpoint: http://a.example\n  schema_config:\n    a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
-        for level in 1..12 {
+        let mut config = "    a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for level in 1..7 {
             let below = vec![format!("*a{}", level - 1); 10].join(",");
-            text.push_str(&format!("    a{level}: &a{level} [{below}]\n"));
+            config.push_str(&format!("    a{level}: &a{level} [{below}]\n"));
         }
-        assert!(read(&text).is_err());
+        let told = shape::parse(&with_config(&config)).unwrap_err().to_string();
+        assert!(told.contains(TOO_LARGE), "{told}");
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let nested = |depth: usize| {
+            with_config(&format!("    a: {}{}\n", "[".repeat(depth), "]".repeat(depth)))
+        };
+        shape::parse(&nested(20)).unwrap();
+        for depth in [70, 5_000] {
+            let told = shape::parse(&nested(depth)).unwrap_err().to_string();
+            assert!(told.contains(TOO_LARGE), "{told}");
+        }
+    }
+
+    #[test]
+    fn many_services_share_one_anchor() {
+        let mut text = "version: 1\nservices:\n".to_owned();
+        for n in 0..500 {
+            let headers = if n == 0 { "&shared {X-Key: \"hunter2\"}" } else { "*shared" };
+            text.push_str(&format!(
+                "- {{name: s{n}, health_endpoint: 'http://a.example', headers: {headers}}}\n"
+            ));
+        }
+        let document = read(&text).unwrap();
+        assert!(document.services.iter().all(|one| one.headers.len() == 1));
+    }
+
+    #[test]
+    fn a_file_is_read_as_editors_and_systems_write_it() {
+        let plain = format!("{:?}", read(GOOD).unwrap());
+        for text in [format!("\u{feff}{GOOD}"), GOOD.replace('\n', "\r\n")] {
+            assert_eq!(format!("{:?}", read(&text).unwrap()), plain);
+        }
+        let merged = "version: 1\nservices:\n- &base {name: Ünïcode 日本, health_endpoint: 'http://a.example', team: Web}\n- {<<: *base, name: b}\n";
+        let document = read(merged).unwrap();
+        assert_eq!(document.services[0].name, "Ünïcode 日本");
+        assert_eq!(document.services[1].team.as_deref(), Some("Web"));
+        for name in ["yes", "on", "!!str 123"] {
+            let document = read(
+                &GOOD
+                    .replace("name: Shop", &format!("name: {name}"))
+                    .replace("service: Shop", "service: Orders")
+                    .replace("links_to: Orders", &format!("links_to: {name}")),
+            );
+            assert!(document.is_ok(), "{name}: {document:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_no_name_and_yes_is_not_true() {
+        for (from, to, path) in [
+            ("name: Shop", "name: [Shop]", "services[1].name"),
+            ("name: Shop", "name: Shop\n    is_active: yes", "services[1].is_active"),
+            ("name: Shop", "name: Shop\n\tteam: Web", "services.yaml"),
+            ("name: Shop", "name: Shop\n    team: Web\n    team: Web", "services.yaml"),
+            ("X-Text: \"hunter2\"", "X-Text: hunter2\n      X-Text: hunter2", "services.yaml"),
+        ] {
+            let told = read(&GOOD.replace(from, to)).unwrap_err();
+            assert!(told.contains(path) && !told.contains("hunter"), "{to}: {told}");
+        }
     }
 
     #[test]

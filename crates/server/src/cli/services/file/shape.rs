@@ -10,8 +10,12 @@ use super::header::{Given, Values};
 use super::place::Step;
 use super::problem::Problem;
 
-/// The most nodes of a file: as many as fit into the longest one.
+/// The most nodes of a file, with everything that its anchors stand for: far more than there may be
+/// items.
 const MAX_NODES: usize = 4_000_000;
+
+/// How deep a file may be.
+const MAX_DEPTH: usize = 64;
 
 /// A file, as it is written.
 #[derive(Debug, Deserialize)]
@@ -41,7 +45,15 @@ struct Service {
 /// How YAML is read. No error carries a part of the text.
 pub(super) fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_nodes: MAX_NODES, max_events: MAX_NODES },
+        budget: serde_saphyr::budget! {
+            max_nodes: MAX_NODES,
+            max_events: MAX_NODES,
+            max_depth: MAX_DEPTH,
+            // Many may share one anchor: what they stand for is counted above.
+            enforce_alias_anchor_ratio: false,
+        },
+        // `yes` and `on` are names that people give; true and false are what JSON says too.
+        strict_booleans: true,
         with_snippet: false,
     }
 }
