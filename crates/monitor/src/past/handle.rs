@@ -171,10 +171,7 @@ impl Past {
 }
 
 /// The number before the first change that happened after `from`, if there is one.
-async fn before_first(
-    snapshot: &mut Snapshot,
-    from: Timestamp,
-) -> Result<Option<i64>, StoreError> {
+async fn before_first(snapshot: &mut Snapshot, from: Timestamp) -> Result<Option<i64>, StoreError> {
     let frame = keyframes::before(snapshot, earlier(from, SKEW)).await?;
     let above = frame.map_or(0, |frame| frame.from_number);
     let first = changes::first_after(snapshot, above, from).await?;

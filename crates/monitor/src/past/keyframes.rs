@@ -164,7 +164,8 @@ impl Keyframes {
             self.db.write(async |tx| keyframes::put(tx, number, part, body).await).await?;
         }
         let written = Written { number, begun_at: now, parts: parts.len() };
-        let is_there = self.db.write(async |tx| keyframes::end(tx, written, at, upto).await).await?;
+        let is_there =
+            self.db.write(async |tx| keyframes::end(tx, written, at, upto).await).await?;
         Ok(if is_there { Done::Made(parts.len()) } else { Done::Nothing })
     }
 

@@ -76,7 +76,9 @@ impl World {
                 one.status = ServiceStatus::from_name(&after.unwrap()).unwrap();
                 one.status_since = at;
             }
-            ChangeKind::Stale => one.stale_since = (after.as_deref() == Some("stale")).then_some(at),
+            ChangeKind::Stale => {
+                one.stale_since = (after.as_deref() == Some("stale")).then_some(at);
+            }
             ChangeKind::Renamed => one.name = after.unwrap(),
             ChangeKind::Removed => drop(self.services.remove(&id)),
             other => panic!("{other:?} of a service"),
@@ -118,9 +120,10 @@ impl World {
 
     fn lines(&self) -> Vec<String> {
         let services = self.services.values().map(|one| format!("{one:?}"));
-        let open = self.dependencies.values().filter(|one| {
-            !one.is_closed && self.services.contains_key(&one.service_id)
-        });
+        let open = self
+            .dependencies
+            .values()
+            .filter(|one| !one.is_closed && self.services.contains_key(&one.service_id));
         services.chain(open.map(|one| format!("{one:?}"))).collect()
     }
 }

@@ -38,8 +38,13 @@ impl House {
     pub(crate) async fn look_for_overdue(&self) {
         let stop = self.stop.child_token();
         let clock = std::sync::Arc::clone(&self.clock) as _;
-        let looking =
-            Recorder::start(self.events.clone(), clock, self.ids.clone(), &self.tasks, stop.clone());
+        let looking = Recorder::start(
+            self.events.clone(),
+            clock,
+            self.ids.clone(),
+            &self.tasks,
+            stop.clone(),
+        );
         let left = format!(
             "SELECT count(*) AS v FROM service_states AS st JOIN services AS s ON s.number = st.service_no
              WHERE s.is_active = 1 AND s.removed_at IS NULL AND st.status <> 'unknown'

@@ -1,4 +1,5 @@
 //! Instances that die, freeze, are cut off and come, in virtual time.
+#![cfg(test)]
 
 mod base;
 mod world;

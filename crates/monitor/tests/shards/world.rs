@@ -203,7 +203,7 @@ impl World {
         match one.look.take() {
             Some(look) if now - look.began >= LOOK_LIMIT => one.next_look = now + LOOK_AGAIN,
             Some(Look { began, returns, answer: Some(answer), .. }) if returns <= now => {
-                one.adopt(answer, began, next_id, now, drain);
+                one.adopt(&answer, began, next_id, now, drain);
             }
             Some(look) => one.look = Some(look),
             None if one.next_look <= now => {
@@ -269,7 +269,7 @@ impl One {
         !self.has_lapsed(now) && self.back.is_none_or(|at| now - at >= renew)
     }
 
-    fn adopt(&mut self, answer: Answer, renewed: u64, next_id: Id, now: u64, drain: u64) {
+    fn adopt(&mut self, answer: &Answer, renewed: u64, next_id: Id, now: u64, drain: u64) {
         if answer.me != self.me {
             self.next_id = next_id;
         }

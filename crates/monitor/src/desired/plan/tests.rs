@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use stage::{Stage, link, service};
 
+#[expect(clippy::needless_pass_by_value, reason = "they are written where they are used")]
 fn document(services: Value, aliases: Value, links: Value) -> Value {
     json!({"version": 1, "services": services, "aliases": aliases, "links": links})
 }

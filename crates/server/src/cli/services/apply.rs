@@ -57,7 +57,7 @@ pub(super) fn run(apply: &Apply, variables: &Variables) -> anyhow::Result<Exit> 
     Wanted::check(document.clone()).map_err(|error| file.refused(&error))?;
     let dry_run = apply.dry_run || apply.check;
     let ask = Ask { document: &document, dry_run, prune: apply.prune };
-    let asked = runtime::block_on(async { Client::new(&config)?.apply(&ask).await })?;
+    let asked = runtime::block_on(async { Client::of(&config)?.apply(&ask).await })?;
     let applied = asked.map_err(|failure| {
         let error: anyhow::Error = match failure {
             Failure::Refused(refused) => CheckFailed(file.told_by_server(&refused)).into(),
