@@ -42,12 +42,17 @@ impl Base {
         may_bury: bool,
     ) -> Answer {
         let until = Some(now.plus(LEASE));
-        let known = self.instances.iter_mut().find(|one| one.id == me && one.gone_at.is_none());
-        let me = match known {
+        // An earlier try may have been committed after all: then it has its next id already.
+        let is_there = |id: Id| {
+            let is_it = |one: &Standing| one.id == id && one.gone_at.is_none();
+            self.instances.iter().position(is_it)
+        };
+        let known = is_there(me).or_else(|| is_there(next_id));
+        let me = match known.and_then(|place| self.instances.get_mut(place)) {
             Some(known) => {
                 known.expires_at = until;
-                known.is_settled |= now.since(self.came[&me]) >= SETTLED_AFTER;
-                me
+                known.is_settled |= now.since(self.came[&known.id]) >= SETTLED_AFTER;
+                known.id
             }
             None => {
                 let (id, is_settled) = (next_id, false);

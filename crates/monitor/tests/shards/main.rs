@@ -50,6 +50,22 @@ fn live_through(seed: u64, mut faults: Vec<(u64, Fault)>) {
     world.is_even();
 }
 
+/// Found by chance: one that was frozen while it came in looks again under the id that it has by then.
+#[test]
+fn one_that_is_frozen_while_it_comes_in_is_there_once() {
+    let faults = vec![
+        (5_724, Fault::Join),
+        (14_652, Fault::Freeze(2, 22_866)),
+        (15_301, Fault::Cut(0, 18_401)),
+        (36_033, Fault::Join),
+        (49_208, Fault::Cut(3, 39_878)),
+        (61_701, Fault::Freeze(2, 8_401)),
+        (73_101, Fault::Freeze(2, 8_601)),
+        (88_680, Fault::Freeze(3, 8_994)),
+    ];
+    live_through(2_941_548_336_382_357_034, faults);
+}
+
 /// Found by chance: what was released for the one that had come back was taken back before it looked,
 /// again and again.
 #[test]
