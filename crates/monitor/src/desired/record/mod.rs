@@ -29,12 +29,12 @@ const HOLD: Sql = Sql::pair(
     "monitor.hold_for_document",
     "SELECT 1 AS one WHERE $1 IS NULL AND $2 IS NULL AND $3 IS NULL AND $4 IS NULL",
     "SELECT st.service_no FROM service_states AS st JOIN services AS s ON s.number = st.service_no
-     WHERE (s.removed_at IS NULL AND s.id = ANY ($1))
-       OR st.service_no IN (SELECT service_no FROM dependencies WHERE name = ANY ($2))
-       OR st.service_no IN (SELECT service_no FROM dependencies WHERE id = ANY ($3))
-       OR st.service_no IN (
-         SELECT d.service_no FROM dependencies AS d
-           JOIN services AS l ON l.number = d.linked_service_no
+     WHERE st.service_no IN (
+       SELECT number FROM services WHERE removed_at IS NULL AND id = ANY ($1)
+       UNION SELECT service_no FROM dependencies WHERE name = ANY ($2)
+       UNION SELECT service_no FROM dependencies WHERE id = ANY ($3)
+       UNION SELECT d.service_no FROM dependencies AS d
+         JOIN services AS l ON l.number = d.linked_service_no
          WHERE l.id = ANY ($4))
      ORDER BY st.service_no FOR NO KEY UPDATE",
 );

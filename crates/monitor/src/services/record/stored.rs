@@ -39,10 +39,10 @@ const HOLD: Sql = Sql::pair(
     "monitor.hold_for_removal",
     "SELECT 1 AS one WHERE $1 IS NULL",
     "SELECT st.service_no FROM service_states AS st
-     WHERE st.service_no IN (SELECT number FROM services WHERE id = ANY ($1))
-       OR st.service_no IN (
-         SELECT d.service_no FROM dependencies AS d
-           JOIN services AS l ON l.number = d.linked_service_no
+     WHERE st.service_no IN (
+       SELECT number FROM services WHERE id = ANY ($1)
+       UNION SELECT d.service_no FROM dependencies AS d
+         JOIN services AS l ON l.number = d.linked_service_no
          WHERE l.id = ANY ($1))
      ORDER BY st.service_no FOR NO KEY UPDATE",
 );

@@ -14,6 +14,9 @@ use super::problem::Problem;
 /// items.
 const MAX_NODES: usize = 4_000_000;
 
+/// The most nodes that anchors stand for, all in all.
+const MAX_REPLAYED: usize = 1_000_000;
+
 /// How deep a file may be.
 const MAX_DEPTH: usize = 64;
 
@@ -44,14 +47,19 @@ struct Service {
 
 /// How YAML is read. No error carries a part of the text.
 pub(super) fn options() -> serde_saphyr::Options {
+    within(MAX_REPLAYED)
+}
+
+fn within(max_replayed: usize) -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_nodes: MAX_NODES,
             max_events: MAX_NODES,
             max_depth: MAX_DEPTH,
-            // Many may share one anchor: what they stand for is counted above.
+            // Many may share one anchor: what they stand for is counted.
             enforce_alias_anchor_ratio: false,
         },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: max_replayed },
         // `yes` and `on` are names that people give; true and false are what JSON says too.
         strict_booleans: true,
         with_snippet: false,
@@ -60,8 +68,14 @@ pub(super) fn options() -> serde_saphyr::Options {
 
 /// Reads YAML.
 pub(super) fn parse(text: &str) -> Result<Shape, Problem> {
+    parse_within(text, MAX_REPLAYED)
+}
+
+/// Reads YAML whose anchors stand for so many nodes at most.
+pub(super) fn parse_within(text: &str, max_replayed: usize) -> Result<Shape, Problem> {
     let mut path = Vec::new();
-    let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |reader| {
+    let options = within(max_replayed);
+    let read = serde_saphyr::with_deserializer_from_str_with_options(text, options, |reader| {
         serde_path_to_error::deserialize(reader).map_err(|error| {
             path = steps(error.path());
             error.into_inner()
