@@ -67,12 +67,15 @@ each_database! {
         let house = House::with(database, GraphsOptions { reload_every, ..options() }).await;
         house.service("Shop").await;
         house.until(&["Shop unknown"]).await;
-        house.execute("UPDATE services SET name = 'Renamed'").await;
-        // News of others does not show it.
+        // By then the news of the shop itself have been heard too.
         house.service("Mill").await;
         house.until(&["Mill unknown", "Shop unknown"]).await;
+        house.execute("UPDATE services SET name = 'Renamed' WHERE name = 'Shop'").await;
+        // News of others do not show it.
+        house.service("Bank").await;
+        house.until(&["Bank unknown", "Mill unknown", "Shop unknown"]).await;
         house.advance(reload_every);
-        house.until(&["Mill unknown", "Renamed unknown"]).await;
+        house.until(&["Bank unknown", "Mill unknown", "Renamed unknown"]).await;
     }
 
     async fn who_falls_behind_reads_everything_and_goes_on(database: &TestDatabase) {
