@@ -146,7 +146,7 @@ impl Errands {
             tx.after_commit(move || bell.ring(Topic::Polling, REQUEST_KEY));
             requests::ask(tx, id, number.0).await
         });
-        if !asked.await.map_err(not_asked)? {
+        if !asked.await.map_err(|error| not_asked(&error))? {
             return Err(NotNow::NotWatched.into());
         }
         let answer = self.wait(id, &mut ears).await;
@@ -164,7 +164,7 @@ impl Errands {
                 () = tokio::time::sleep(LOOK) => {}
             }
             let waited = self.clock.moment().since(began);
-            match requests::fate(self.events.db(), id).await.map_err(not_asked)? {
+            match requests::fate(self.events.db(), id).await.map_err(|error| not_asked(&error))? {
                 Fate::Answered(text) => {
                     let told: Result<Told, _> = serde_json::from_str(&text);
                     return told.map_or(Err(PollNowError::NotAsked), Told::into_answer);
@@ -172,7 +172,7 @@ impl Errands {
                 Fate::Open if waited >= CLAIMED_WITHIN => {
                     let withdrawn =
                         self.events.db().write(async |tx| requests::withdraw(tx, id).await);
-                    if withdrawn.await.map_err(not_asked)? {
+                    if withdrawn.await.map_err(|error| not_asked(&error))? {
                         return Err(PollNowError::Nobody);
                     }
                 }
@@ -236,7 +236,7 @@ fn answer_key(id: Id) -> String {
     format!("{ANSWER_KEY}{id}")
 }
 
-fn not_asked(error: StoreError) -> PollNowError {
+fn not_asked(error: &StoreError) -> PollNowError {
     tracing::warn!(%error, "the instance that polls a service can't be asked");
     PollNowError::NotAsked
 }
