@@ -127,6 +127,7 @@ impl Keeper {
         let looker = Looker {
             me: self.me,
             next_id: self.next_id,
+            spare_id: self.parts.ids.next(),
             name: &about.name,
             version: about.version,
             started_at: self.started_at,

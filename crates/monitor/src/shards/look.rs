@@ -16,6 +16,8 @@ pub(super) struct Looker<'a> {
     pub(super) me: Option<Id>,
     /// The one that it gets when others have found it dead.
     pub(super) next_id: Id,
+    /// The one that it gets when it had come in under that one, never heard of it, and was found dead.
+    pub(super) spare_id: Id,
     pub(super) name: &'a str,
     pub(super) version: &'a str,
     /// `None` until it was known once.
@@ -104,8 +106,10 @@ async fn enter(tx: &mut Tx, looker: Looker<'_>, now: Timestamp) -> Result<(Id, b
     if instances::renew(tx, looker.next_id, looker.load, now, LEASE).await? {
         return Ok((looker.next_id, true));
     }
+    let is_used_up = instances::is_known(tx, looker.next_id).await?;
+    let id = if is_used_up { looker.spare_id } else { looker.next_id };
     let registered = Registered {
-        id: looker.next_id,
+        id,
         name: looker.name,
         version: looker.version,
         started_at: looker.started_at.unwrap_or(now),
@@ -113,7 +117,7 @@ async fn enter(tx: &mut Tx, looker: Looker<'_>, now: Timestamp) -> Result<(Id, b
     };
     instances::register(tx, registered, now).await?;
     instances::sweep(tx, now).await?;
-    Ok((looker.next_id, true))
+    Ok((id, true))
 }
 
 /// What was taken: shards that somebody had released, and shards of owners that are lost.

@@ -37,7 +37,7 @@ impl Base {
     pub(crate) fn look(
         &mut self,
         now: Timestamp,
-        (me, next_id): (Id, Id),
+        (me, next_id, spare_id): (Id, Id, Id),
         (draining, drained): (ShardSet, ShardSet),
         may_bury: bool,
     ) -> Answer {
@@ -55,10 +55,11 @@ impl Base {
                 known.id
             }
             None => {
-                let (id, is_settled) = (next_id, false);
+                let is_used_up = self.came.contains_key(&next_id);
+                let (id, is_settled) = (if is_used_up { spare_id } else { next_id }, false);
                 self.came.insert(id, now);
                 self.instances.push(Standing { id, is_settled, expires_at: until, gone_at: None });
-                next_id
+                id
             }
         };
         self.change(drained, now, |row| row.owner == Some(me), None);

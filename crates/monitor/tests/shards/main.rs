@@ -66,6 +66,19 @@ fn one_that_is_frozen_while_it_comes_in_is_there_once() {
     live_through(2_941_548_336_382_357_034, faults);
 }
 
+/// Found by chance: one that came in, was cut off before it heard of it and was found dead comes in again.
+#[test]
+fn one_that_was_lost_before_it_heard_that_it_had_come_in_gets_its_share() {
+    let faults = vec![
+        (701, Fault::Stop(2)),
+        (16_968, Fault::Join),
+        (21_101, Fault::Cut(1, 25_001)),
+        (46_101, Fault::Freeze(1, 23_901)),
+        (67_601, Fault::Join),
+    ];
+    live_through(930_674_353_750_233_310, faults);
+}
+
 /// Found by chance: what was released for the one that had come back was taken back before it looked,
 /// again and again.
 #[test]

@@ -183,11 +183,12 @@ impl World {
 
     /// What an instance has asked reaches the database, whatever became of the instance since.
     fn reach(&mut self, index: usize) {
+        let spare_id = self.id();
         let one = &mut self.ones[index];
         let Some(look) = &mut one.look else { return };
         let is_cut = one.cut_until > self.now;
         if look.answer.is_none() && look.reaches <= self.now && !is_cut && one.is_up {
-            let ids = (one.me, one.next_id);
+            let ids = (one.me, one.next_id, spare_id);
             look.answer = Some(self.base.look(at(self.now), ids, look.leaving, look.may_bury));
         }
     }

@@ -48,6 +48,8 @@ const SWEEP: Sql = Sql::same(
     "DELETE FROM instances WHERE gone_at IS NOT NULL AND (gone_at < $1 OR id NOT IN (
        SELECT id FROM instances ORDER BY renewed_at DESC, id DESC LIMIT $2))",
 );
+const IS_KNOWN: Sql =
+    Sql::same("monitor.is_known_instance", "SELECT id FROM instances WHERE id = $1");
 const STANDINGS: Sql = Sql::same(
     "monitor.standings",
     "SELECT id, renewed_at - started_at AS age, expires_at, gone_at FROM instances ORDER BY id",
@@ -102,6 +104,11 @@ pub(crate) async fn register(
 ) -> Result<(), StoreError> {
     let Registered { id, name, version, started_at, expires_at } = who;
     tx.execute(&REGISTER, values![id, name, version, started_at, now, expires_at]).await.map(drop)
+}
+
+/// Whether there is, or was, an instance of this id.
+pub(crate) async fn is_known(tx: &mut Tx, id: Id) -> Result<bool, StoreError> {
+    Ok(tx.fetch_optional(&IS_KNOWN, values![id]).await?.is_some())
 }
 
 /// Counts as alive for `lease` more; `false` when others have found it dead meanwhile.

@@ -50,6 +50,7 @@ impl One {
         let looker = Looker {
             me: self.me,
             next_id: self.next_id,
+            spare_id: self.ids.next(),
             name: "here",
             version: "1.0.0",
             started_at: None,
@@ -158,6 +159,20 @@ each_database! {
         assert_eq!((after.me, owned(&after)), (before.me, 64));
         first.age(&first, SECOND * 20).await;
         assert_eq!(owned(&second.look().await), 64, "this time it did not come");
+    }
+
+    async fn who_was_lost_before_it_heard_that_it_had_come_in_comes_in_all_the_same(database: &TestDatabase) {
+        let mut first = One::new(database).await;
+        first.look().await;
+        let mut second = first.another();
+        let next_id = second.next_id;
+        assert_eq!(second.look().await.me, next_id);
+        first.age(&second, SECOND * 20).await;
+        // The answer never came, and others have found it dead meanwhile.
+        (second.me, second.next_id) = (None, next_id);
+        first.look().await;
+        let back = second.look().await;
+        assert!(back.is_new && back.me != next_id, "{back:?}");
     }
 
     async fn who_renews_late_but_in_time_keeps_all(database: &TestDatabase) {
