@@ -77,7 +77,7 @@ pub(super) fn plan(plan: &mut Plan, current: &Current, wanted: &Wanted, prune: b
                 plan.unchanged.aliases = plan.unchanged.aliases.saturating_add(1);
             }
             Some(held) => {
-                plan.aliases.push(AliasStep::Change { at, before: (*held).clone(), canonical })
+                plan.aliases.push(AliasStep::Change { at, before: (*held).clone(), canonical });
             }
         }
     }
