@@ -11,6 +11,8 @@ use crate::base::{Answer, Base, at};
 const TICK: u64 = 100;
 const LOOK_LIMIT: u64 = 2_000;
 const LOOK_AGAIN: u64 = 500;
+/// How long the database lets a transaction stand still.
+const PATIENCE: u64 = 3_000;
 /// A shard is polled again so soon after the last fault.
 const TAKEN_OVER: u64 = 15_000;
 
@@ -181,12 +183,13 @@ impl World {
         });
     }
 
-    /// What an instance has asked reaches the database, whatever became of the instance since.
+    /// What an instance has asked reaches the database, whatever became of the instance since; but not after
+    /// the database has ended the transaction of one that stood still in it.
     fn reach(&mut self, index: usize) {
         let spare_id = self.id();
         let one = &mut self.ones[index];
         let Some(look) = &mut one.look else { return };
-        let is_cut = one.cut_until > self.now;
+        let is_cut = one.cut_until > self.now || self.now - look.began > PATIENCE;
         if look.answer.is_none() && look.reaches <= self.now && !is_cut && one.is_up {
             let ids = (one.me, one.next_id, spare_id);
             look.answer = Some(self.base.look(at(self.now), ids, look.leaving, look.may_bury));
