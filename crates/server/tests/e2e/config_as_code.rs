@@ -269,7 +269,11 @@ async fn two_thousand_services_are_applied_at_once_on_postgres_too() {
 fn crowd(place: &Place, name: &str, interval: u32) {
     let mut text = "version: 1\nservices:\n".to_owned();
     for n in (0..200).map(|n| n.to_string()).chain([name.to_owned()]) {
-        write!(text, "- {{name: s{n}, health_endpoint: 'http://127.0.0.1:9/', poll_interval_ms: {interval}}}\n").unwrap();
+        writeln!(
+            text,
+            "- {{name: s{n}, health_endpoint: 'http://127.0.0.1:9/', poll_interval_ms: {interval}}}"
+        )
+        .unwrap();
     }
     place.write(name, &text);
 }
