@@ -23,8 +23,8 @@ Examples:
 
 All of the file is applied, or nothing. What a service in the file leaves out gets its default; what
 the file does not name is left alone, unless --prune is given. Exit codes: 0 done, or nothing to do,
-1 refused by the server or not reached, 2 wrong use or a mistake in the file. With --check, 1 says that
-there are changes and nothing else; all that went wrong is 2.";
+1 refused by the server or not reached, 2 wrong use or a mistake in the file. With --check, 1 says
+that there are changes and nothing else; all that went wrong is 2.";
 
 /// The arguments of `apply`.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ pub(super) fn run(apply: &Apply, variables: &Variables) -> anyhow::Result<Exit> 
     Wanted::check(document.clone()).map_err(|error| file.refused(&error))?;
     let dry_run = apply.dry_run || apply.check;
     let ask = Ask { document: &document, dry_run, prune: apply.prune };
-    let asked = runtime::block_on(async { Client::of(&config)?.apply(&ask).await })?;
+    let asked = runtime::block_on(async { Client::prepare(&config)?.apply(&ask).await })?;
     let applied = asked.map_err(|failure| {
         let error: anyhow::Error = match failure {
             Failure::Refused(refused) => CheckFailed(file.told_by_server(&refused)).into(),

@@ -63,7 +63,7 @@ pub(super) enum Failure {
 
 impl Client {
     /// Prepares to ask. Call it inside of the runtime.
-    pub(super) fn of(config: &ClientConfig) -> anyhow::Result<Self> {
+    pub(super) fn prepare(config: &ClientConfig) -> anyhow::Result<Self> {
         // The caller's own machine: what it can reach, it may ask.
         let policy = Policy { private: true, ..Policy::default() };
         let mut options = WebOptions::new(policy, Arc::new(SystemClock::new()))?;

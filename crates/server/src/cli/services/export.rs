@@ -44,7 +44,7 @@ pub(super) struct Export {
 
 pub(super) fn run(export: &Export, variables: Variables) -> anyhow::Result<Exit> {
     let config = export.server.load(variables)?;
-    let asked = runtime::block_on(async { Client::of(&config)?.export().await })?;
+    let asked = runtime::block_on(async { Client::prepare(&config)?.export().await })?;
     let document = asked.map_err(|failure| match failure {
         Failure::Refused(refused) => CheckFailed(refused.detail).into(),
         Failure::Other(error) => error,
