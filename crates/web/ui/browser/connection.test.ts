@@ -22,7 +22,7 @@ it('tells a lost connection, loses its colour when stale, and comes back', async
   await untilText(page, '[data-voice]', /What you see is old/);
   await untilText(page, '[data-summary]', /^\s*Old data since \d\d:\d\d:\d\d/);
   expect(await filter('main')).toBe('grayscale(1)');
-  expect(await filter('nav')).toBe('grayscale(1)');
+  expect(await filter('nav.rail')).toBe('grayscale(1)');
   expect(await filter('[data-light]')).toBe('none');
   const words = await page.locator('tbody .status').allTextContents();
   expect(new Set(words)).toEqual(new Set(['was healthy']));
