@@ -108,8 +108,15 @@ impl Instances {
     /// # Errors
     /// When the database fails.
     pub async fn list(&self) -> Result<InstancesView, StoreError> {
-        let now = self.db.now().await?;
-        let (shown, leases) = (instances::shown(&self.db).await?, leases::shown(&self.db).await?);
+        // As of one moment: a take-over in between would show shards that nobody has.
+        let (now, shown, leases) = self
+            .db
+            .snapshot(async |snapshot| {
+                let now = snapshot.now().await?;
+                let shown = instances::shown(snapshot).await?;
+                Ok::<_, StoreError>((now, shown, leases::all(snapshot).await?))
+            })
+            .await?;
         let mut items: Vec<_> = shown.iter().map(|one| view(one, &leases, now)).collect();
         if let Some(this) = items.iter_mut().find(|one| Some(one.id) == self.tenure.me()) {
             self.complete(this, now);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mainstay_base::{Id, Timestamp};
-use mainstay_store::{Db, Row, Sql, StoreError, Tx, values};
+use mainstay_store::{Row, Snapshot, Sql, StoreError, Tx, values};
 
 use crate::shards::model::{SETTLED_AFTER, Standing};
 
@@ -158,7 +158,7 @@ pub(crate) async fn standings(tx: &mut Tx) -> Result<Vec<Standing>, StoreError> 
 }
 
 /// Up to [`MOST_KEPT`] instances, those that are alive first.
-pub(crate) async fn shown(db: &Db) -> Result<Vec<Shown>, StoreError> {
+pub(crate) async fn shown(snapshot: &mut Snapshot) -> Result<Vec<Shown>, StoreError> {
     let read = |row: &Row| {
         Ok(Shown {
             id: row.get("id")?,
@@ -173,5 +173,5 @@ pub(crate) async fn shown(db: &Db) -> Result<Vec<Shown>, StoreError> {
             gone_why: row.get("gone_why")?,
         })
     };
-    db.fetch_all(&SHOWN, values![MOST_KEPT]).await?.iter().map(read).collect()
+    snapshot.fetch_all(&SHOWN, values![MOST_KEPT]).await?.iter().map(read).collect()
 }

@@ -1,7 +1,7 @@
 //! The rows of shards: who owns each, under which generation.
 
 use mainstay_base::{Id, Timestamp};
-use mainstay_store::{Db, Row, Sql, StoreError, Tx, values};
+use mainstay_store::{Db, Row, Snapshot, Sql, StoreError, Tx, values};
 
 use crate::shards::model::{Lease, LeaseRow};
 use crate::shards::shard::{Shard, ShardSet};
@@ -65,13 +65,8 @@ pub(crate) async fn owner(db: &Db, shard: Shard) -> Result<Option<(Id, String)>,
 }
 
 /// Every shard, by number.
-pub(crate) async fn all(tx: &mut Tx) -> Result<Vec<LeaseRow>, StoreError> {
-    read_all(&tx.fetch_all(&ALL, &[]).await?)
-}
-
-/// Every shard, by number, for who only looks.
-pub(crate) async fn shown(db: &Db) -> Result<Vec<LeaseRow>, StoreError> {
-    read_all(&db.fetch_all(&ALL, &[]).await?)
+pub(crate) async fn all(snapshot: &mut Snapshot) -> Result<Vec<LeaseRow>, StoreError> {
+    read_all(&snapshot.fetch_all(&ALL, &[]).await?)
 }
 
 /// Takes those of these shards that nobody owns who counts as alive; some may be had by another who

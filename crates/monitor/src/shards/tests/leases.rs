@@ -9,7 +9,7 @@ use mainstay_testkit::{TestDatabase, each_database};
 
 use crate::record::fence;
 use crate::shards::look::{Looked, Looker, leave, look};
-use crate::shards::record::instances::{self, Load};
+use crate::shards::record::instances::{self, Load, Shown};
 use crate::shards::record::requests::{self, Fate};
 use crate::shards::{Instances, Lease, PolledBy, ShardSet, Tenure};
 
@@ -35,6 +35,11 @@ impl One {
     fn another(&self) -> Self {
         let (db, clock, ids) = (self.db.clone(), Arc::clone(&self.clock), self.ids.clone());
         Self { db, clock, next_id: ids.next(), ids, me: None }
+    }
+
+    /// Every instance that is kept.
+    async fn shown(&self) -> Vec<Shown> {
+        self.db.snapshot(async |snapshot| instances::shown(snapshot).await).await.unwrap()
     }
 
     async fn look(&mut self) -> Looked {
@@ -202,7 +207,7 @@ each_database! {
         let left: Result<_, StoreError> = first.db.write(async |tx| leave(tx, me).await).await;
         left.unwrap();
         assert_eq!(owned(&second.look().await), 64);
-        let shown = instances::shown(&first.db).await.unwrap();
+        let shown = first.shown().await;
         assert_eq!(shown.len(), 2);
         assert_eq!((shown[0].id, shown[1].gone_why.as_deref()), (second.me.unwrap(), Some("stopped")));
         assert_eq!((shown[0].services, shown[0].lag_ms), (3, 20));
@@ -250,7 +255,7 @@ each_database! {
         let old: Result<_, StoreError> = first.db.write(async |tx| tx.execute(&sql, &[]).await).await;
         old.unwrap();
         assert_eq!(owned(&first.look().await), 64);
-        assert_eq!(instances::shown(&first.db).await.unwrap().len(), 1);
+        assert_eq!(first.shown().await.len(), 1);
     }
 }
 

@@ -22,5 +22,5 @@ export function isGone({ state }: Instance): boolean {
 export function unowned({ shards, shards_unowned }: InstanceList): string | null {
   if (shards_unowned === 0) return null;
   const some = `${String(shards_unowned)} of ${String(shards)} shards`;
-  return `Nobody polls ${some} now. Another instance takes them over within 15 seconds.`;
+  return `Nobody polls ${some} now. An instance that is well takes them over within 15 seconds.`;
 }
