@@ -9,6 +9,7 @@ use mainstay_store::{Db, Tx};
 use serde_json::Value;
 
 use crate::cache::SessionCache;
+use crate::entry::Entry;
 use crate::error::AccountsError;
 use crate::limits::SlidingLimits;
 use crate::model::{By, Caller, Means, Role, Source, UserStatus};
@@ -57,6 +58,7 @@ pub(crate) struct Shared {
     pub(crate) cache: SessionCache,
     pub(crate) seen: Seen,
     pub(crate) limits: SlidingLimits,
+    pub(crate) entry: Entry,
     /// Requests for access so far: every hundredth cleans up.
     pub(crate) asked: AtomicU64,
 }
@@ -74,6 +76,7 @@ impl Accounts {
             gate: PasswordGate::new(hashing, Arc::clone(&rng))?,
             cache: SessionCache::new(db.dialect(), Arc::clone(&clock)),
             limits: SlidingLimits::new(db.clone(), Arc::clone(&clock)),
+            entry: Entry::default(),
             db,
             clock,
             ids,

@@ -1,5 +1,5 @@
 //! Who may do what: `email`, `password`, `token` and `model` (what there is) → `decide` (pure rules) →
-//! `record` (all SQL) → `authenticate`, `alive`, `sign_in`, `setup`, `own`, `invites`, `requests` with
+//! `record` (all SQL) → `authenticate`, `alive`, `sign_in`, `entry`, `setup`, `own`, `invites`, `requests` with
 //! `notices`, and `admin` (the flows) → `limits` → `clean_up` and [`engine`] (the loop). `cache` and
 //! `seen` keep requests from waiting, `post` queues mail, whose text `seal` hides from the database,
 //! and `outcome` tells the log and the metrics how each flow ended.
@@ -15,6 +15,7 @@ mod clean_up;
 mod decide;
 mod email;
 pub mod engine;
+mod entry;
 mod error;
 mod invites;
 mod limits;

@@ -40,6 +40,8 @@ endings! {
     LOGIN_THROTTLED_ACCOUNT = "login" "rejected" "throttled_account";
     LOGIN_THROTTLED_ADDRESS = "login" "rejected" "throttled_address";
     LOGIN_BUSY = "login" "rejected" "busy";
+    ENTRY_ACCEPTED = "entry" "accepted" "signed_in";
+    ENTRY_UNKNOWN = "entry" "rejected" "unknown_token";
     LOGOUT = "logout" "accepted" "signed_out";
     SESSION_EXPIRED = "session" "expired" "session_expired";
     SESSION_DISABLED = "session" "rejected" "user_disabled";

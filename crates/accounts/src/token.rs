@@ -28,6 +28,7 @@ pub(crate) enum Kind {
     ApiToken,
     Invite,
     Setup,
+    Entry,
 }
 
 impl Kind {
@@ -37,6 +38,7 @@ impl Kind {
             Self::ApiToken => "api-token",
             Self::Invite => "invite",
             Self::Setup => "setup",
+            Self::Entry => "entry",
         }
     }
 }

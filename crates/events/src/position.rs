@@ -23,6 +23,12 @@ pub struct Position {
 pub struct PositionError;
 
 impl Position {
+    /// The number of the last event of the organisation's stream.
+    #[must_use]
+    pub const fn org(&self) -> i64 {
+        self.org_seq
+    }
+
     /// The place in one of the two streams.
     pub(crate) const fn seq(&self, stream: Stream) -> i64 {
         match stream {

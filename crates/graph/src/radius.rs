@@ -20,13 +20,24 @@ pub struct Hurt {
 /// it only through others.
 #[must_use]
 pub fn of(snapshot: &Snapshot, place: usize) -> Vec<Hurt> {
+    nearest(snapshot, &[place], snapshot.nodes().len())
+}
+
+/// The same for nodes that fail together, without themselves, and at most so many.
+#[must_use]
+pub fn nearest(snapshot: &Snapshot, places: &[usize], most: usize) -> Vec<Hurt> {
     let mut is_seen = Table::<bool>::new(snapshot.nodes().len());
-    is_seen.set(place, true);
-    let mut ahead = VecDeque::from([(place, 0_usize)]);
+    for &place in places {
+        is_seen.set(place, true);
+    }
+    let mut ahead: VecDeque<_> = places.iter().map(|&place| (place, 0_usize)).collect();
     let mut hurt = Vec::new();
     while let Some((via, distance)) = ahead.pop_front() {
         let distance = distance.saturating_add(1);
         for &place in snapshot.leaned_on_by(via) {
+            if hurt.len() >= most {
+                return hurt;
+            }
             if !is_seen.get(place) {
                 is_seen.set(place, true);
                 hurt.push(Hurt { place, distance, via });

@@ -85,6 +85,7 @@ impl From<BoardError> for Error {
         match error {
             BoardError::Store(error) => error.into(),
             BoardError::Answer(error) => error.into(),
+            BoardError::Graph(error) => error.into(),
             error => Self::internal(error),
         }
     }

@@ -40,6 +40,7 @@ mod request_id;
 mod router;
 mod routes;
 mod serve;
+mod settings;
 mod sse;
 mod surface;
 mod tls;
@@ -54,6 +55,7 @@ pub use limits::Limits;
 pub use openapi::openapi;
 pub use router::{Service, service, vitals};
 pub use serve::{Drained, serve};
+pub use settings::{SettingSource, SettingView};
 pub use sse::{Live, Proofs};
 pub use surface::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Monitor, Probe, Site, Surface,

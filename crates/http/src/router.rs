@@ -19,6 +19,7 @@ use crate::limits::Limits;
 use crate::observe::{ObserveLayer, Watch};
 use crate::origin::SiteOrigin;
 use crate::probe::SharedProbe;
+use crate::settings::SettingView;
 use crate::sse::Live;
 use crate::surface::{Assets, BuildInfo, Monitor, Probe, Site, Surface, Vitals};
 use crate::{headers, measure, openapi, routes};
@@ -57,6 +58,7 @@ pub(crate) struct State {
     pub(crate) openapi: Bytes,
     /// No more requests are taken, and streams have to end.
     pub(crate) stopping: CancellationToken,
+    pub(crate) settings: Arc<[SettingView]>,
     pub(crate) limits: Limits,
 }
 
@@ -176,6 +178,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         assets,
         metrics,
         site,
+        settings,
         limits,
         ..
     } = surface;
@@ -198,6 +201,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         site,
         openapi,
         stopping,
+        settings,
         limits,
     })
 }

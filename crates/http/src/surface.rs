@@ -16,6 +16,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::limits::Limits;
+use crate::settings::SettingView;
 use crate::sse::Live;
 
 /// Everything the routes answer from.
@@ -47,6 +48,8 @@ pub struct Surface {
     pub site: Site,
     /// Which addresses are proxies whose `X-Forwarded-For` is believed.
     pub trusts: Arc<dyn Fn(IpAddr) -> bool + Send + Sync>,
+    /// What is set, by key, secrets masked.
+    pub settings: Arc<[SettingView]>,
     /// The bounds.
     pub limits: Limits,
 }

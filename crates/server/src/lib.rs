@@ -2,12 +2,14 @@
 //!
 //! `serve` binds (`listen`, `descriptors`), opens the data (`data`) and the rooms on it (`rooms`, `room` with `pepper`),
 //! polls services (`monitor`), runs jobs (`work` with `post`), joins all to a surface (`wire`), watches itself (`metrics`, `saturation`) and ends by [`shutdown`].
+//! `demo` plays a simulated company to it.
 //!
 //! A library, so that tests reach its parts; the binary only calls [`run`].
 
 pub mod cli;
 pub mod config;
 mod data;
+mod demo;
 mod descriptors;
 pub mod exit;
 mod listen;
@@ -33,7 +35,8 @@ use mainstay_base::SystemClock;
 
 use cli::data::Source;
 use cli::{Cli, Command};
-use config::{Config, Loaded, environment};
+use config::environment::{self, Screen};
+use config::{Config, Loaded};
 use exit::Exit;
 
 /// The version, with the commit where it is known.
@@ -52,6 +55,7 @@ fn execute(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Serve(serve) if serve.print_config => print_config(serve.source()),
         Command::Serve(serve) => with_config(serve.source(), cli::serve::run),
+        Command::Demo(demo) => cli::demo::run(&demo),
         Command::Work(work) => with_config(work.source(), cli::work::run),
         Command::Admin(admin) => {
             with_config(admin.source(), |config| cli::admin::run(&admin.action, config))
@@ -77,14 +81,23 @@ fn print_config(source: Source<'_>) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// Runs a command with its configuration, under logging that is flushed when it ends.
+/// Runs a command with its configuration.
 fn with_config(
     source: Source<'_>,
     command: impl FnOnce(&Config) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
     let variables = environment::variables();
     let screen = environment::screen(&variables);
-    let Loaded { config, warnings, .. } = config::load(source.input(variables))?;
+    under_log(config::load(source.input(variables))?, screen, command)
+}
+
+/// Runs a command under logging that is flushed when it ends.
+fn under_log(
+    loaded: Loaded,
+    screen: Screen,
+    command: impl FnOnce(&Config) -> anyhow::Result<Exit>,
+) -> anyhow::Result<Exit> {
+    let Loaded { config, warnings, .. } = loaded;
     let telemetry = telemetry::install(&config, screen, Arc::new(SystemClock::new()))?;
     for warning in warnings {
         tracing::warn!("{warning}");

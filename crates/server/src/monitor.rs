@@ -74,8 +74,7 @@ pub(crate) fn start(
             }
         })
     };
-    let seal = Arc::new(PepperSeal { pepper, rng: Arc::clone(&rng) });
-    let services = Services::new(events.clone(), ids.clone(), seal, edited);
+    let services = Services::new(events.clone(), ids.clone(), seal(pepper), edited);
     let views = Views::new(events.db().clone(), Arc::clone(&clock), config.history.missing());
     let past = Past::new(events.db().clone(), config.history.hours());
     let parts = EngineParts {
@@ -92,6 +91,7 @@ pub(crate) fn start(
     let options =
         GraphsOptions { missing_for: config.history.missing(), ..GraphsOptions::default() };
     let graphs = Graphs::start(events.clone(), Arc::clone(&clock), options, tasks, stop.clone());
+    let views = views.with_graphs(graphs.clone());
     let instances = Instances::new(events.db().clone(), Arc::clone(&clock), tenure.clone());
     let sharing = Sharing { events: &events, ids: &ids, tenure: &tenure, wall };
     keep_leases(sharing, &recorder, own_port, tasks, stop);
@@ -166,6 +166,10 @@ fn web(config: &Config, clock: Arc<dyn Clock>, own_port: u16) -> anyhow::Result<
 }
 
 /// Seals with the pepper of this installation.
+pub(crate) fn seal(pepper: Pepper) -> Arc<dyn Seal> {
+    Arc::new(PepperSeal { pepper, rng: Arc::new(SystemRng) })
+}
+
 struct PepperSeal {
     pepper: Pepper,
     rng: Arc<dyn Rng>,

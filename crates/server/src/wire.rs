@@ -92,6 +92,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         metrics,
         site: site(config),
         trusts: trusts(config),
+        settings: config.shown.clone().into(),
         accounts,
         live,
         jobs,

@@ -60,9 +60,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-accounts",
             "mainstay-monitor",
             "mainstay-http",
+            "mainstay-standins",
             "mainstay-web",
         ],
     ),
+    ("mainstay-standins", &["mainstay-base"]),
     ("mainstay-testkit", &["mainstay-base", "mainstay-store"]),
 ];
 
@@ -70,7 +72,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 const OWNED: &[(&str, &[&str])] = &[
     ("sqlx", &["mainstay-store"]),
     ("axum", &["mainstay-http"]),
-    ("hyper", &["mainstay-http", "mainstay-outbound"]),
+    ("hyper", &["mainstay-http", "mainstay-outbound", "mainstay-standins"]),
     ("reqwest", &[]),
     ("object_store", &[]),
     ("argon2", &["mainstay-accounts"]),

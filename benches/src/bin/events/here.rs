@@ -103,6 +103,7 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
         metrics: Arc::new(String::new),
         site: Site { alone: true, https: false, origin: None, metrics_public: false },
         trusts: Arc::new(|_| false),
+        settings: Arc::new([]),
         limits: Limits::default(),
     })
 }
@@ -110,17 +111,19 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
 /// A monitor that polls nobody.
 fn monitor(events: &Events, clock: &Arc<dyn Clock>, ids: &IdSource) -> Monitor {
     let seal = Arc::new(Nothing);
+    let graphs = Graphs::start(
+        events.clone(),
+        Arc::clone(clock),
+        GraphsOptions::default(),
+        &TaskTracker::new(),
+        CancellationToken::new(),
+    );
+    let views = Views::new(events.db().clone(), Arc::clone(clock), MISSING_SHOWN_FOR);
     Monitor {
         services: Services::new(events.clone(), ids.clone(), seal, Arc::new(|| ())),
         aliases: Aliases::new(events.clone(), ids.clone()),
-        graphs: Graphs::start(
-            events.clone(),
-            Arc::clone(clock),
-            GraphsOptions::default(),
-            &TaskTracker::new(),
-            CancellationToken::new(),
-        ),
-        views: Views::new(events.db().clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
+        views: views.with_graphs(graphs.clone()),
+        graphs,
         past: Past::new(events.db().clone(), Retention::default().hours()),
         polling: Arc::new(Nothing),
         instances: Instances::new(events.db().clone(), Arc::clone(clock), Tenure::alone()),

@@ -109,6 +109,9 @@ async fn setups(house: &House) {
 }
 
 async fn logins(house: &House, admin: &SignedIn) {
+    let link = house.accounts.entry_token(&ROOT.parse().unwrap()).await.unwrap().reveal();
+    house.accounts.enter("nothing", source()).await.unwrap_err();
+    house.accounts.enter(&link, source()).await.unwrap();
     let ada = house.user(&admin.caller, "ada@example.com", Role::Viewer).await;
     let ask = TokenAsk { name: "script".to_owned(), scope: Scope::Read, lives: None };
     let (token, _) = house.accounts.create_token(&ada.caller, ask, source()).await.unwrap();

@@ -1,7 +1,11 @@
 //! What changed lately.
 
 use axum::extract::State;
-use mainstay_monitor::views::{Activity, ActivityItem, Place, Unstable};
+use mainstay_base::Id;
+use mainstay_monitor::DependencyStatus;
+use mainstay_monitor::views::{
+    Activity, ActivityFilter, ActivityItem, ActivityOf, Place, Unstable,
+};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -11,11 +15,25 @@ use crate::error::Error;
 use crate::extract::{Cursor, Json, Limit, Page, Query};
 use crate::router::SharedState;
 
+/// More of a text than this is not looked for.
+const MAX_SEARCH: usize = 200;
+
 /// Which changes are asked for.
 #[derive(Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct ActivityQuery {
+    /// Only those of a service or a dependency whose name holds this, in any case.
+    #[param(max_length = 200)]
+    q: Option<String>,
+    /// Only those to this status.
+    status: Option<DependencyStatus>,
+    /// Only those of this service and of what it leans on.
+    #[param(value_type = Option<String>)]
+    service: Option<Id>,
+    /// Only those of services themselves, or only those of what they lean on.
+    #[param(inline)]
+    of: Option<ActivityOf>,
     /// Only those after the change of this id.
     #[param(value_type = Option<String>, example = "4711")]
     after: Option<i64>,
@@ -47,6 +65,8 @@ pub(super) struct UnstableList {
 }
 
 /// Services and dependencies that changed their status, newest first
+///
+/// A page of a narrowed list may hold fewer than asked for, or none, although there is a next one.
 #[utoipa::path(
     get, path = "/api/activity", operation_id = "list_activity", tag = "activity",
     params(ActivityQuery),
@@ -57,7 +77,14 @@ pub(super) async fn recent(
     Query(query): Query<ActivityQuery>,
 ) -> Result<Json<Page<ActivityItem>>, Error> {
     let before = place(query.cursor.as_ref())?.map(Place::number);
-    let ask = Activity { after: query.after, before, limit: items(query.limit) };
+    let search = query.q.filter(|text| !text.trim().is_empty());
+    let filter = ActivityFilter {
+        search: search.map(|text| text.chars().take(MAX_SEARCH).collect()),
+        status: query.status,
+        service: query.service,
+        of: query.of,
+    };
+    let ask = Activity { after: query.after, before, limit: items(query.limit), filter };
     Ok(Json(page(state.monitor.views.activity(ask).await?)))
 }
 

@@ -9,6 +9,7 @@ mod admin_access_requests;
 mod admin_audit;
 mod admin_invites;
 mod admin_jobs;
+mod admin_settings;
 mod admin_users;
 mod aliases;
 pub(crate) mod assets;
@@ -16,6 +17,7 @@ mod auth;
 mod board;
 mod dependencies;
 mod encoding;
+mod entry;
 mod events;
 mod graph;
 mod graph_history;
@@ -25,6 +27,7 @@ mod invites;
 mod judging;
 mod kept;
 mod metrics;
+mod now;
 mod openapi;
 mod services;
 mod services_apply;
@@ -57,6 +60,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(system::system))
         .routes(routes!(openapi::openapi))
         .routes(routes!(setup::setup_state, setup::set_up))
+        .routes(routes!(entry::enter))
         .routes(routes!(auth::login))
         .routes(routes!(auth::logout))
         .routes(routes!(auth::me))
@@ -99,6 +103,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(uptime::of_service))
         .routes(routes!(uptime::of_dependency))
         .routes(routes!(graph_history::history))
+        .routes(routes!(now::now))
         .routes(routes!(board::board))
         .routes(routes!(board::strips))
         .routes(routes!(board::wallboard))
@@ -114,6 +119,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(admin_access_requests::list))
         .routes(routes!(admin_access_requests::handle))
         .routes(routes!(admin_audit::list))
+        .routes(routes!(admin_settings::list))
 }
 
 /// The routes of a process that has no site.

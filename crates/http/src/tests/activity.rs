@@ -40,6 +40,19 @@ async fn activity_comes_newest_first_page_by_page_and_after_a_change() {
     let newer = admin.get(&format!("/api/activity?after={after}")).await.json();
     assert_eq!(newer["items"], json!([newest]));
     assert_eq!(admin.get("/api/activity?after=x").await.code(), "invalid_query");
+    for (query, count) in [
+        ("q=ORD&status=degraded".to_owned(), 1),
+        ("q=nobody".to_owned(), 0),
+        (format!("service={service}&of=dependency"), 3),
+        ("of=service".to_owned(), 0),
+        ("q=%20".to_owned(), 3),
+    ] {
+        let found = admin.get(&format!("/api/activity?{query}")).await.json();
+        assert_eq!(found["items"].as_array().unwrap().len(), count, "{query}");
+    }
+    for query in ["status=well", "of=all", "service=1"] {
+        assert_eq!(admin.get(&format!("/api/activity?{query}")).await.code(), "invalid_query");
+    }
 
     let unstable = admin.get("/api/activity/unstable?limit=5").await.json();
     assert_eq!(unstable["items"].as_array().unwrap().len(), 1);

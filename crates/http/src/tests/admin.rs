@@ -134,6 +134,31 @@ async fn an_admin_invites_thirty_a_minute() {
 }
 
 #[tokio::test]
+async fn what_is_set_is_shown_to_admins() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let list = admin.get("/api/admin/settings").await.json();
+    assert_eq!(
+        list,
+        json!({
+            "items": [{
+                "key": "http.listen",
+                "value": "\"0.0.0.0:80\"",
+                "masked": false,
+                "source": "flag",
+                "source_name": "--listen",
+                "default": "127.0.0.1:7373",
+                "help": "Address to listen on",
+                "variables": ["MAINSTAY_LISTEN"],
+                "flag": "--listen",
+                "needs_restart": true,
+            }],
+            "next_cursor": null,
+        })
+    );
+}
+
+#[tokio::test]
 async fn the_audit_log_tells_who_did_what() {
     let house = House::open().await;
     let admin = house.admin().await;

@@ -22,7 +22,7 @@ async fn a_board_is_packed_and_not_sent_again_to_who_has_it() {
         ids.push(house.dependency(name, &format!("db of {name}")).await.0.to_string());
     }
     let strips = format!("/api/board/strips?ids={}", ids.join(","));
-    for target in ["/api/board", "/api/wallboard", &strips] {
+    for target in ["/api/now", "/api/board", "/api/wallboard", &strips] {
         let plain = get(&house, &admin, target, "").await;
         assert_eq!((plain.status, plain.header("content-encoding")), (200, None), "{target}");
         assert_eq!(plain.header("cache-control"), Some("private, no-cache"));
@@ -48,6 +48,7 @@ async fn a_board_is_packed_and_not_sent_again_to_who_has_it() {
         }
         let before = format!("If-None-Match: {tag}\r\n");
         match target {
+            "/api/now" => drop(house.dependency("Market", "db").await),
             "/api/board" => drop(house.dependency("Shop", "db").await),
             "/api/wallboard" => drop(house.dependency("Store", "db").await),
             _ => {

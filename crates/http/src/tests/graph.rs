@@ -91,6 +91,20 @@ async fn the_graph_names_what_is_broken_because_of_what() {
 }
 
 #[tokio::test]
+async fn what_is_broken_now_is_told_with_why() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (shop, dependency) = house.leaning(&admin, "Shop", "orders").await;
+    let now = admin.get("/api/now").await.json();
+    assert_eq!((&now["counts"]["root_causes"], &now["counts"]["affected"]), (&json!(1), &json!(1)));
+    let cause = &now["items"][0];
+    assert_eq!(cause["nodes"][0]["id"], "external:orders");
+    assert_eq!(cause["reported_by"][0]["dependency_id"], json!(dependency));
+    assert_eq!(cause["service_ids"], json!([shop]));
+    assert_eq!(admin.get("/api/board").await.json()["items"][0]["cause"], "affected");
+}
+
+#[tokio::test]
 async fn a_graph_that_the_caller_has_is_not_sent_again() {
     let house = House::open().await;
     let admin = house.admin().await;

@@ -38,7 +38,8 @@ use crate::extract::{Json, JsonOrForm, ListQuery, Media, Page, Path, Query};
 use crate::router::{SharedState, assemble};
 use crate::{
     Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Live, Monitor,
-    Probe, Proofs, Site, Surface, SystemCheck, SystemDatabase, Tls, measure, serve,
+    Probe, Proofs, SettingSource, SettingView, Site, Surface, SystemCheck, SystemDatabase, Tls,
+    measure, serve,
 };
 
 /// The asset that is larger than every socket buffer.
@@ -183,17 +184,19 @@ impl Rooms {
         let options = JobsOptions::default();
         let jobs = Jobs::new(events.clone(), Arc::clone(clock), ids.clone(), rng, options);
         let engine = Arc::new(Engine::default());
+        let graphs = Graphs::start(
+            events.clone(),
+            Arc::clone(clock),
+            GraphsOptions::default(),
+            &TaskTracker::new(),
+            CancellationToken::new(),
+        );
+        let views = Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR);
         let monitor = Monitor {
             services: Services::new(events.clone(), ids.clone(), Arc::new(Plain), Arc::new(|| {})),
             aliases: Aliases::new(events.clone(), ids),
-            graphs: Graphs::start(
-                events.clone(),
-                Arc::clone(clock),
-                GraphsOptions::default(),
-                &TaskTracker::new(),
-                CancellationToken::new(),
-            ),
-            views: Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR),
+            graphs: graphs.clone(),
+            views: views.with_graphs(graphs),
             past: Past::new(db.clone(), Retention::default().hours()),
             polling: Arc::clone(&engine) as _,
             instances: Instances::new(db.clone(), Arc::clone(clock), Tenure::alone()),
@@ -245,7 +248,24 @@ fn surface(world: &Arc<World>, plan: &Plan, rooms: &Rooms) -> Surface {
         metrics: Arc::new(|| recorder.render()),
         site: plan.site.clone(),
         trusts: Arc::new(plan.trusts),
+        settings: Arc::new([listening()]),
         limits: plan.limits,
+    }
+}
+
+/// A setting as `server` hands it in.
+fn listening() -> SettingView {
+    SettingView {
+        key: "http.listen",
+        value: Some("\"0.0.0.0:80\"".to_owned()),
+        masked: false,
+        source: SettingSource::Flag,
+        source_name: Some("--listen".to_owned()),
+        default: "127.0.0.1:7373",
+        help: "Address to listen on",
+        variables: &["MAINSTAY_LISTEN"],
+        flag: Some("--listen"),
+        needs_restart: true,
     }
 }
 

@@ -3,11 +3,33 @@
 use serde_json::json;
 
 use super::house::House;
-use super::people::PASSWORD;
+use super::people::{PASSWORD, ROOT};
 use super::raw::{get, post_json, request};
 
 fn body(token: &str, email: &str, password: &str) -> String {
     json!({"token": token, "email": email, "password": password}).to_string()
+}
+
+#[tokio::test]
+async fn a_link_signs_in_once_and_only_where_one_was_given_out() {
+    let house = House::open().await;
+    house.admin().await;
+    let enter = async |token: &str| {
+        post_json(house.address, "/api/auth/enter", &json!({ "token": token }).to_string()).await
+    };
+    let refused = enter("made-up").await;
+    assert_eq!((refused.status, refused.code().as_str()), (400, "invalid_or_expired_token"));
+    let first = house.accounts.entry_token(&ROOT.parse().unwrap()).await.unwrap().reveal();
+    let token = house.accounts.entry_token(&ROOT.parse().unwrap()).await.unwrap().reveal();
+    assert_eq!(enter(&first).await.status, 400, "the newer one counts");
+    let answer = enter(&token).await;
+    assert_eq!((answer.status, &answer.json()["user"]["email"]), (200, &json!(ROOT)));
+    let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let headers = format!("Cookie: {cookie}\r\n");
+    assert_eq!(request(house.address, "GET", "/api/auth/me", &headers, "").await.status, 200);
+    let again = enter(&token).await;
+    assert_eq!((again.status, again.code().as_str()), (400, "invalid_or_expired_token"));
+    assert_eq!(again.header("set-cookie"), None);
 }
 
 #[tokio::test]

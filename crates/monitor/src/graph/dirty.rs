@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use mainstay_base::Id;
+use mainstay_events::Delivery;
 use serde::Deserialize;
 
 /// The most that are named one by one: with more, all is read again.
 const MOST_NAMED: usize = 20_000;
 
 /// The kinds of events after which the graph may be another one.
-pub(super) const KINDS: [&str; 9] = [
+const KINDS: [&str; 9] = [
     "alias:updated",
     "dependency:status",
     "link:updated",
@@ -45,8 +46,15 @@ struct Named {
 }
 
 impl Dirty {
+    /// Notes an event, if the graph may be another one after it.
+    pub(super) fn hear(&mut self, event: &Delivery) {
+        if KINDS.contains(&&*event.kind) {
+            self.note(&event.frame);
+        }
+    }
+
     /// Notes an event by its frame. One that can't be read could have named anybody.
-    pub(super) fn note(&mut self, frame: &[u8]) {
+    fn note(&mut self, frame: &[u8]) {
         let json = frame.strip_prefix(b"data: ").unwrap_or(frame);
         let Ok(named) = serde_json::from_slice::<Named>(json) else {
             self.all = true;

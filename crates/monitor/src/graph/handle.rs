@@ -23,6 +23,9 @@ use crate::views::MISSING_SHOWN_FOR;
 /// How long somebody who asks waits for the graph to be read for the first time.
 const FIRST_LOAD: Duration = Duration::from_secs(10);
 
+/// How long somebody who asks waits until the graph has heard of what the database tells already.
+const HEARING: Duration = Duration::from_millis(500);
+
 /// The graph of this instance. A clone is the same handle.
 #[derive(Clone)]
 pub struct Graphs {
@@ -107,6 +110,14 @@ impl Graphs {
         to_the_end(async move { shared.picture(&mut made).await }).await
     }
 
+    /// The version of the graph once it has heard of this event, or as it is after a while; `None` while
+    /// it was not read yet. It never goes back.
+    pub(crate) async fn version(&self, told: i64) -> Option<u64> {
+        // The graph that comes late is better than none.
+        let _ = tokio::time::timeout(HEARING, self.shared.when_heard(told)).await;
+        self.shared.is_ready().then(|| self.shared.graph().version())
+    }
+
     /// The whole graph as an answer, written out once for each version.
     ///
     /// # Errors
@@ -185,7 +196,8 @@ impl Graphs {
         to_the_end(async move { shared.suggest(&mut known, dismissed).await }).await
     }
 
-    async fn ready(&self) -> Result<(), GraphsError> {
+    /// Waits until the graph was read for the first time.
+    pub(crate) async fn ready(&self) -> Result<(), GraphsError> {
         match tokio::time::timeout(FIRST_LOAD, self.shared.when_ready()).await {
             Ok(true) => Ok(()),
             Ok(false) | Err(_) => Err(GraphsError::NotYet),

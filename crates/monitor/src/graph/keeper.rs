@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::{Id, Moment, Timestamp};
-use mainstay_events::{Ask, EventsError, Feed, Kinds, Streams};
+use mainstay_events::{Ask, EventsError, Feed, Streams};
 use mainstay_graph::{Change, Graph};
 use mainstay_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use super::dirty::{Dirty, KINDS};
+use super::dirty::Dirty;
 use super::handle::Graphs;
 use super::record::drawing as row;
 use super::record::load::{self, Loaded, SERVICES_AT_ONCE};
@@ -83,6 +83,7 @@ impl Keeper {
         self.look_at_drawing().await?;
         self.reload().await?;
         self.shared.set_ready();
+        self.shared.note_heard(feed.position().org());
         self.wait = FIRST_WAIT;
         let mut tidy = tokio::time::interval(self.shared.options.tidy_every);
         tidy.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -93,8 +94,10 @@ impl Keeper {
                 () = self.stop.cancelled() => return Err(Ended::Stopped),
                 _ = tidy.tick() => self.tidy().await?,
                 rung = feed.next() => {
-                    dirty.note(&rung?.frame);
-                    self.gather(&mut feed, &mut dirty).await;
+                    dirty.hear(&rung?);
+                    if !dirty.is_empty() {
+                        self.gather(&mut feed, &mut dirty).await;
+                    }
                 }
             }
             if feed.is_behind() {
@@ -102,6 +105,7 @@ impl Keeper {
                 return Err(Ended::Behind);
             }
             self.refresh(dirty).await?;
+            self.shared.note_heard(feed.position().org());
         }
     }
 
@@ -114,7 +118,7 @@ impl Keeper {
         while !dirty.all
             && let Some(rung) = feed.try_next()
         {
-            dirty.note(&rung.frame);
+            dirty.hear(&rung);
         }
     }
 
@@ -286,15 +290,9 @@ async fn tell_age(shared: &Shared) {
     }
 }
 
-/// The organisation's stream from now on, as far as it matters here.
+/// The organisation's stream from now on: also what does not matter here, to know how far it was heard.
 fn ask() -> Ask {
-    Ask {
-        user: None,
-        streams: Streams { org: true, user: false },
-        // These are kinds.
-        kinds: Kinds::new(KINDS).ok(),
-        after: None,
-    }
+    Ask { user: None, streams: Streams { org: true, user: false }, kinds: None, after: None }
 }
 
 /// A service that was asked for and has no row any more.

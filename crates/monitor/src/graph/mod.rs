@@ -21,3 +21,4 @@ pub mod view;
 pub use handle::{Graphs, GraphsError, GraphsOptions};
 pub use measure::{METRIC_BUCKETS, describe_metrics};
 pub use picture::Picture;
+pub(crate) use shared::blocking;

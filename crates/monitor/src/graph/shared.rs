@@ -23,6 +23,8 @@ pub(super) struct Shared {
     drawing: Mutex<Drawing>,
     /// Whether the graph was read.
     ready: watch::Sender<bool>,
+    /// Up to which event of the organisation's stream the graph is true.
+    heard: watch::Sender<i64>,
     /// When the graph was last brought up to date.
     true_at: Mutex<Moment>,
     /// What was made of the newest version that anybody asked for. Who comes meanwhile waits for it.
@@ -72,6 +74,7 @@ impl Shared {
             graph: Mutex::default(),
             drawing: Mutex::default(),
             ready: watch::Sender::new(false),
+            heard: watch::Sender::new(-1),
             true_at: Mutex::new(clock.moment()),
             clock,
             made: Arc::default(),
@@ -87,6 +90,22 @@ impl Shared {
     /// Waits until the graph was read; false when that will not be.
     pub(super) async fn when_ready(&self) -> bool {
         self.ready.subscribe().wait_for(|is_ready| *is_ready).await.is_ok()
+    }
+
+    /// Whether the graph was read.
+    pub(super) fn is_ready(&self) -> bool {
+        *self.ready.borrow()
+    }
+
+    /// The graph is true up to this event.
+    pub(super) fn note_heard(&self, seq: i64) {
+        self.heard.send_replace(seq);
+    }
+
+    /// Waits until the graph is true up to this event.
+    pub(super) async fn when_heard(&self, seq: i64) {
+        // The sender lives as long as whoever waits.
+        drop(self.heard.subscribe().wait_for(|heard| *heard >= seq).await);
     }
 
     /// The graph was brought up to date.
@@ -233,7 +252,7 @@ pub(super) async fn to_the_end<T: Send + 'static>(
 }
 
 /// Work that takes some milliseconds stays off the threads that answer everybody.
-pub(super) async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, GraphsError> {
     tokio::task::spawn_blocking(work).await.map_err(|_| AnswerError::Stopping.into())

@@ -253,7 +253,8 @@ fn names(picture: &Picture, places: &[usize]) -> Vec<GraphNodeName> {
     places.iter().take(MOST_MEMBERS).filter_map(|&place| name(picture, place)).collect()
 }
 
-fn name(picture: &Picture, place: usize) -> Option<GraphNodeName> {
+/// A node by name.
+pub(crate) fn name(picture: &Picture, place: usize) -> Option<GraphNodeName> {
     let node = picture.snapshot.node(place)?;
     Some(GraphNodeName {
         id: id(node),
@@ -263,7 +264,8 @@ fn name(picture: &Picture, place: usize) -> Option<GraphNodeName> {
     })
 }
 
-fn id(node: &Node) -> String {
+/// What names a node outside.
+pub(crate) fn id(node: &Node) -> String {
     match (&node.key, node.id) {
         (Key::External(key), _) => external_id(key),
         (Key::Service(_), Some(id)) => id.to_string(),

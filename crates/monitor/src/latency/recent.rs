@@ -18,7 +18,7 @@ pub const HOURS: usize = 24;
 /// Spans of five minutes that "lately" is.
 const SPANS: i64 = 3;
 /// Rows that are read at once.
-const ROWS_AT_ONCE: usize = 5_000;
+const ROWS_AT_ONCE: usize = 500;
 const PERCENT: u32 = 95;
 
 /// The p95 of each service by its number, over the last spans up to the one that begins at `newest`.

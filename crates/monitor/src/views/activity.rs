@@ -1,8 +1,10 @@
 //! What changed lately, and what changes most.
 
 use mainstay_base::{Id, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+
+use crate::report::DependencyStatus;
 
 /// A service or a dependency that changed its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -34,7 +36,7 @@ pub struct ActivityItem {
 }
 
 /// Which changes are asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Activity {
     /// Only those after this one.
     pub after: Option<i64>,
@@ -42,6 +44,31 @@ pub struct Activity {
     pub before: Option<i64>,
     /// How many, up to [`super::list::MAX_PAGE`].
     pub limit: u32,
+    /// Which of them.
+    pub filter: ActivityFilter,
+}
+
+/// What narrows changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ActivityFilter {
+    /// Only those of a service or a dependency whose name holds this, in any case.
+    pub search: Option<String>,
+    /// Only those to this status.
+    pub status: Option<DependencyStatus>,
+    /// Only those of this service and of what it leans on.
+    pub service: Option<Id>,
+    /// Only those of services themselves, or only those of what they lean on.
+    pub of: Option<ActivityOf>,
+}
+
+/// What changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityOf {
+    /// Services.
+    Service,
+    /// What they lean on.
+    Dependency,
 }
 
 /// A service or a dependency that changed its status often.

@@ -6,17 +6,20 @@ use std::time::Duration;
 use mainstay_base::{Clock, Id, Timestamp};
 use mainstay_store::{Db, Dialect, StoreError};
 
-use super::activity::{Activity, ActivityItem, Unstable};
+use super::activity::{Activity, ActivityFilter, ActivityItem, Unstable};
+use super::board::kept::Kept;
 use super::board::strip::{self, CELL_MS, Strip, Strips};
 use super::board::{BoardError, Boards};
 use super::dependency::Dependency;
 use super::history::{DependencyError, PollHistoryItem};
 use super::list::{ListAsk, MAX_PAGE, Part, Place};
+use super::now;
 use super::record::changes::{Heard, Of};
 use super::record::{activity, changes, dependencies, histories, services, strips};
 use super::service::Service;
 use super::timeline::{MAX_TRANSITIONS, Timeline, timeline};
 use crate::answer::Answer;
+use crate::graph::{Graphs, GraphsError};
 use crate::latency::{self, Bucket, Range};
 use crate::polling::ScheduleView;
 use crate::watch::ServiceNumber;
@@ -33,6 +36,8 @@ pub struct Views {
     clock: Arc<dyn Clock>,
     missing_shown_for: Duration,
     boards: Arc<Boards>,
+    now: Arc<Kept>,
+    graphs: Option<Graphs>,
 }
 
 /// A service, the number that the engine knows it by, and what it leans on.
@@ -52,7 +57,20 @@ impl Views {
     /// What `db` holds.
     #[must_use]
     pub fn new(db: Db, clock: Arc<dyn Clock>, missing_shown_for: Duration) -> Self {
-        Self { db, clock, missing_shown_for, boards: Arc::default() }
+        Self {
+            db,
+            clock,
+            missing_shown_for,
+            boards: Arc::default(),
+            now: Arc::default(),
+            graphs: None,
+        }
+    }
+
+    /// The same, that also tells what is broken because of what.
+    #[must_use]
+    pub fn with_graphs(self, graphs: Graphs) -> Self {
+        Self { graphs: Some(graphs), ..self }
     }
 
     /// A part of the services.
@@ -162,12 +180,25 @@ impl Views {
             .await
     }
 
-    /// Status changes, newest first.
+    /// Status changes, newest first. Of a narrowed list a part may hold fewer than asked for, or none,
+    /// although there is a next one: nobody waits until all that ever changed was looked through.
     ///
     /// # Errors
     /// When the database fails.
-    pub async fn activity(&self, ask: Activity) -> Result<Part<ActivityItem>, StoreError> {
-        Ok(Part::cut(activity::recent(&self.db, ask).await?, ask.limit))
+    pub async fn activity(&self, mut ask: Activity) -> Result<Part<ActivityItem>, StoreError> {
+        let is_narrow = ask.filter != ActivityFilter::default() && ask.filter.service.is_none();
+        let first = ask.after.unwrap_or(0);
+        if is_narrow {
+            let before = match ask.before {
+                Some(before) => before,
+                None => activity::newest(&self.db).await?.saturating_add(1),
+            };
+            ask.after = Some(first.max(before.saturating_sub(activity::LOOKED_THROUGH)));
+        }
+        let part = Part::cut(activity::recent(&self.db, &ask).await?, ask.limit);
+        let looked_from = ask.after.filter(|&from| is_narrow && from > first);
+        let rest = looked_from.map(|from| Place { key: 0, number: from.saturating_add(1) });
+        Ok(Part { next: part.next.or(rest), ..part })
     }
 
     /// Who changed more than once within [`UNSTABLE_WITHIN`], most often first.
@@ -184,7 +215,17 @@ impl Views {
     /// # Errors
     /// When the database fails.
     pub async fn board(&self) -> Result<Arc<Answer>, BoardError> {
-        self.boards.board(&self.db, &*self.clock, self.tick()).await
+        self.boards.board(&self.db, &*self.clock, self.tick(), self.graphs.as_ref()).await
+    }
+
+    /// What is broken now and because of what, kept for as long as nothing has changed.
+    ///
+    /// # Errors
+    /// When the database fails, or the graph was not read yet.
+    pub async fn now(&self) -> Result<Arc<Answer>, BoardError> {
+        let graphs = self.graphs.as_ref().ok_or(GraphsError::NotYet)?;
+        graphs.ready().await?;
+        now::read(&self.now, &self.db, &*self.clock, self.tick(), graphs).await
     }
 
     /// What everything leans on, grouped by name, kept for as long as nothing has changed.

@@ -1,7 +1,7 @@
 //! What people are shown of services and dependencies, and of what became of them.
 //!
 //! [`Views`] reads by `record` (all SQL): [`service`] and its list, [`dependency`], their histories,
-//! [`timeline`] (pure, over rows), [`activity`], and all of it at a glance: [`board`].
+//! [`timeline`] (pure, over rows), [`activity`], what is broken [`now`], and all of it at a glance: [`board`].
 
 pub mod activity;
 pub mod board;
@@ -10,15 +10,17 @@ mod handle;
 pub mod history;
 pub(crate) mod holding;
 pub mod list;
+pub mod now;
 pub(crate) mod record;
 pub mod service;
 pub mod timeline;
 
-pub use activity::{Activity, ActivityItem, Unstable};
-pub use board::{Board, BoardError, BoardItem, Strip, Strips, Wallboard};
+pub use activity::{Activity, ActivityFilter, ActivityItem, ActivityOf, Unstable};
+pub use board::{Board, BoardCause, BoardError, BoardItem, Strip, Strips, Wallboard};
 pub use dependency::Dependency;
 pub use handle::{MISSING_SHOWN_FOR, UNSTABLE_WITHIN, Views, Whole};
 pub use history::{DependencyError, PollHistoryItem};
 pub use list::{ListAsk, Part, Place, ServiceFilter, Sort};
+pub use now::{Now, NowCause, NowCounts, NowHurt, NowReporter};
 pub use service::{BreakerView, DependencyCounts, LastPoll, Service, ServiceDetail};
 pub use timeline::{Timeline, Transition};

@@ -6,6 +6,7 @@ mod decisions;
 mod drawings;
 mod edits;
 mod house;
+mod now;
 mod recorded;
 mod shown;
 mod trouble;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mainstay_base::{Id, Timestamp};
 use mainstay_monitor::latency::{self, PointsRow, Range};
 use mainstay_monitor::services::{Draft, Patch};
-use mainstay_monitor::views::{Activity, ListAsk, ServiceFilter, Sort};
+use mainstay_monitor::views::{Activity, ActivityFilter, ActivityOf, ListAsk, ServiceFilter, Sort};
 use mainstay_monitor::{DependencyStatus, ServiceNumber, ServiceStatus};
 use mainstay_testkit::each_database;
 
@@ -325,7 +325,7 @@ each_database! {
             house.change(now, minute, "service", "Shop", None, after).await;
         }
         house.change(now, DAY + minute, "service", "Shop", None, "down").await;
-        let ask = |after, before, limit| Activity { after, before, limit };
+        let ask = |after, before, limit| Activity { after, before, limit, ..Activity::default() };
         let all = house.views.activity(ask(None, None, 50)).await.unwrap();
         assert_eq!((all.items.len(), all.next), (8, None));
         assert!(all.items.is_sorted_by(|one, other| one.id > other.id));
@@ -337,6 +337,30 @@ each_database! {
         assert_eq!([first.items, rest.items].concat(), all.items);
         let newer = house.views.activity(ask(Some(all.items[2].id), None, 50)).await.unwrap();
         assert_eq!(newer.items, all.items[..2]);
+
+        let narrow = async |filter: ActivityFilter| {
+            let asked = Activity { limit: 50, filter, ..Activity::default() };
+            let part = house.views.activity(asked).await.unwrap();
+            assert_eq!(part.next, None);
+            part.items.len()
+        };
+        let none = ActivityFilter::default();
+        let words = |text: &str| ActivityFilter { search: Some(text.to_owned()), ..none.clone() };
+        let of = |of| ActivityFilter { of: Some(of), ..none.clone() };
+        for (filter, count) in [
+            (none.clone(), 8),
+            (words("SHOP"), 3),
+            (words("Db"), 4),
+            (words("%"), 0),
+            (of(ActivityOf::Service), 4),
+            (of(ActivityOf::Dependency), 4),
+            (ActivityFilter { status: Some(DependencyStatus::Degraded), ..none.clone() }, 1),
+            (ActivityFilter { service: Some(orders), ..none.clone() }, 5),
+            (ActivityFilter { service: Some(db), ..none.clone() }, 0),
+            (ActivityFilter { service: Some(orders), ..of(ActivityOf::Service) }, 1),
+        ] {
+            assert_eq!(narrow(filter.clone()).await, count, "{filter:?}");
+        }
 
         let unstable = house.views.unstable(10).await.unwrap();
         let told: Vec<_> = unstable

@@ -4,6 +4,7 @@ pub mod admin;
 pub mod backup;
 pub mod check;
 pub mod data;
+pub mod demo;
 pub mod migrate;
 pub mod openapi;
 pub mod restore;
@@ -17,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   mainstay                                  Serve on 127.0.0.1:7373, data in ./mainstay-data
   mainstay --listen 0.0.0.0:7373            Serve on every network
+  mainstay demo                             See it at work on a simulated company
   mainstay --print-config                   Show the effective configuration
   mainstay admin create --email ada@example.com --password-stdin
   mainstay check https://orders.internal/health
@@ -48,6 +50,8 @@ pub struct Cli {
 pub enum Command {
     /// Serve the dashboard and the API (the default)
     Serve(serve::Serve),
+    /// See it at work: a simulated company with incidents, on this machine only
+    Demo(demo::Demo),
     /// Run background jobs without serving
     Work(work::Work),
     /// Make an admin, bring one back, change the pepper, or have followers of events begin anew

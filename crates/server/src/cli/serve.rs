@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use mainstay_accounts::Token;
+use mainstay_accounts::{Accounts, Token};
 use mainstay_base::{Clock, SystemClock, SystemRng};
 use mainstay_http::{Live, Proofs, Surface, Tls};
 use mainstay_jobs::RunnerTask;
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -74,29 +75,59 @@ pub fn run(config: &Config) -> anyhow::Result<Exit> {
 }
 
 async fn serve(config: &Config) -> anyhow::Result<Exit> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let stop = CancellationToken::new();
     let grace = shutdown::grace(config.jobs.embedded.then_some(config.jobs.stop));
     shutdown::on_signals(stop.clone(), grace).context("signals can't be listened to")?;
+    let listener = listen::bind(&config.http.listen).await?;
+    let opening = Opening {
+        prepare: async |accounts: &Accounts| Ok(accounts.setup_token().await?),
+        announce: |setup: Option<Token>, site: &str| {
+            tell_setup(site, setup.as_ref());
+            Ok(())
+        },
+    };
+    serve_on(config, Arc::new(SystemClock::new()), listener, &stop, opening).await
+}
+
+/// What a command does when the doors open.
+pub(crate) struct Opening<Prepare, Announce> {
+    /// With the accounts, before anybody is let in.
+    pub(crate) prepare: Prepare,
+    /// With what came of that and the address of the site, when everybody is.
+    pub(crate) announce: Announce,
+}
+
+/// Serves on a bound address until `stop`.
+pub(crate) async fn serve_on<Prepare, Announce, Prepared>(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    listener: TcpListener,
+    stop: &CancellationToken,
+    opening: Opening<Prepare, Announce>,
+) -> anyhow::Result<Exit>
+where
+    Prepare: AsyncFnOnce(&Accounts) -> anyhow::Result<Prepared>,
+    Announce: FnOnce(Prepared, &str) -> anyhow::Result<()>,
+{
     let tls =
         config.tls.as_ref().map(|files| Tls::from_files(&files.cert, &files.key)).transpose()?;
     descriptors::raise(config.http.max_connections);
-    let listener = listen::bind(&config.http.listen).await?;
     data::prepare_folder(config)?;
     let _lock = data::lock(config)?;
     let recorder = Recorder::install()?;
-    let opening = rooms::open(config, Arc::clone(&clock));
-    let Some(opened) = stop.run_until_cancelled(opening).await else {
+    let rooms = rooms::open(config, Arc::clone(&clock));
+    let Some(opened) = stop.run_until_cancelled(rooms).await else {
         tracing::info!("stopped before the database was open");
         return Ok(Exit::Fine);
     };
     let (rooms, ending) = opened?;
-    let setup = rooms.accounts.setup_token().await?;
+    let prepared = (opening.prepare)(&rooms.accounts).await?;
     let bound = listener.local_addr().context("the bound address can't be read")?;
     let process = Process { clock, recorder, own_port: bound.port() };
-    let (surface, tasks) = start(config, process, rooms, &stop)?;
+    let (surface, tasks) = start(config, process, rooms, stop)?;
     let service = mainstay_http::service(surface);
-    announce(config, bound, setup.as_ref());
+    let site = announce(config, bound);
+    (opening.announce)(prepared, &site)?;
     let drained = mainstay_http::serve(
         listener,
         tls,
@@ -196,7 +227,8 @@ fn start(
     Ok((wire::surface(config, parts), Tasks { tasks, monitor: polls, runner }))
 }
 
-fn announce(config: &Config, bound: SocketAddr, setup: Option<&Token>) {
+/// Tells the log where the site is, and gives its address.
+fn announce(config: &Config, bound: SocketAddr) -> String {
     if !config.alone() && !wire::is_https(config) {
         tracing::warn!(
             "serving plain HTTP beyond this machine: what is sent can be read on the way; set \
@@ -209,7 +241,11 @@ fn announce(config: &Config, bound: SocketAddr, setup: Option<&Token>) {
     let site = listen::site_address(config, bound);
     // The site's address need not be the bound one, and port 0 is known only now.
     tracing::info!(version = crate::VERSION, address = %bound, "Mainstay is ready at {site}");
-    // As long as nobody has an account, the log is the only place that says how to make one.
+    site
+}
+
+/// As long as nobody has an account, the log is the only place that says how to make one.
+fn tell_setup(site: &str, setup: Option<&Token>) {
     if let Some(token) = setup {
         tracing::info!(
             "there is no account yet; make the first one within a day at {site}/setup#{}",

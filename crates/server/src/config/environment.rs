@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
+use std::path::PathBuf;
 
 use super::file::CONFIG_VARIABLE;
 use super::layers::Value;
@@ -32,6 +33,12 @@ pub struct Screen {
 #[expect(clippy::disallowed_methods, reason = "this is the one reader of the environment")]
 pub fn variables() -> Variables {
     std::env::vars_os().collect()
+}
+
+/// The folder for temporary files: that of `TMPDIR`, or the system's.
+#[must_use]
+pub fn temporary_folder() -> PathBuf {
+    std::env::temp_dir()
 }
 
 /// The standard error of this process.

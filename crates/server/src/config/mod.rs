@@ -31,6 +31,7 @@ pub mod tls;
 
 use std::path::PathBuf;
 
+use mainstay_http::SettingView;
 use mainstay_monitor::PollPolicy;
 use mainstay_monitor::latency::Retention;
 use mainstay_outbound::MailConfig;
@@ -88,6 +89,8 @@ pub struct Config {
     pub sse: SseConfig,
     /// Where traces are sent.
     pub telemetry: TelemetryConfig,
+    /// Every setting as it may be seen: secrets masked.
+    pub shown: Vec<SettingView>,
 }
 
 /// A configuration with what it was made from.
@@ -122,7 +125,8 @@ pub fn load(input: Input) -> Result<Loaded, ConfigError> {
     let config = read(&mut reader);
     let warnings = reader.finish()?;
     // Whoever gives no value has noted a problem, so that `finish` has left already.
-    let config = config.ok_or_else(ConfigError::default)?;
+    let mut config = config.ok_or_else(ConfigError::default)?;
+    config.shown = print::shown(&layers);
     Ok(Loaded { config, layers, warnings })
 }
 
@@ -172,6 +176,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
         poll: poll?,
         sse: sse?,
         telemetry: telemetry?,
+        shown: Vec::new(),
     })
 }
 

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
+use mainstay_http::{SettingSource, SettingView};
+
 use super::layers::{Layers, Value};
+use super::problem::Origin;
 use super::reader::boolean;
 use super::setting::{Kind, SETTINGS, Setting, parts};
 
@@ -21,6 +24,37 @@ pub fn print(layers: &Layers) -> String {
         };
     }
     text
+}
+
+/// The same for the dashboard: each setting on its own, with what it means.
+#[must_use]
+pub fn shown(layers: &Layers) -> Vec<SettingView> {
+    SETTINGS.iter().map(|setting| view(setting, layers.get(setting))).collect()
+}
+
+fn view(setting: &Setting, value: Option<&Value>) -> SettingView {
+    let origin = value.map_or(&Origin::Default, |value| &value.origin);
+    let source = match origin {
+        Origin::Flag(_) => SettingSource::Flag,
+        Origin::Variable(_) => SettingSource::Environment,
+        Origin::File { .. } => SettingSource::File,
+        Origin::Default => SettingSource::Default,
+    };
+    let hidden =
+        |mask: fn(&str) -> String| value.is_some_and(|value| mask(&value.text) != value.text);
+    SettingView {
+        key: setting.key,
+        value: value.map(|value| literal(setting, value).to_string()),
+        masked: setting.mask.is_some_and(hidden),
+        source,
+        source_name: (source != SettingSource::Default).then(|| origin.to_string()),
+        default: setting.fallback.shown(),
+        help: setting.help,
+        variables: setting.variables,
+        flag: setting.flag,
+        // All of them are read once, at the start.
+        needs_restart: true,
+    }
 }
 
 fn literal(setting: &Setting, value: &Value) -> toml::Value {
@@ -104,6 +138,46 @@ mod tests {
         # tls.cert is not set
         # tls.key is not set
         "#);
+    }
+
+    #[test]
+    fn what_admins_see_names_its_source_and_holds_no_secret() {
+        let flags = vec![(&http::LISTEN, "0.0.0.0:80".to_owned())];
+        let variables = [
+            ("DATABASE_URL", "postgres://me:hunter2@db/main"),
+            ("TOKEN_HASH_PEPPER", "hunter2 hunter2 hunter2 hunter2 hunter2"),
+            ("MAINSTAY_TOKEN", "mst_hunter2"),
+            ("MAINSTAY_MAIL_SERVER", "smtp://me:hunter2@mail:587"),
+            ("MAINSTAY_MAIL_FROM", "mainstay@example.com"),
+        ];
+        let shown = loaded(input(flags, &variables, "[http]\nmax_connections = 50")).config.shown;
+        assert!(!format!("{shown:?}").contains("hunter2"), "{shown:?}");
+        assert_eq!(shown.len(), SETTINGS.len());
+        let told = |key: &str| {
+            let found = shown.iter().find(|view| view.key == key).unwrap();
+            let (value, name) = (found.value.as_deref(), found.source_name.as_deref());
+            (value, found.source, name, found.masked)
+        };
+        for (key, expected) in [
+            ("http.listen", (Some("\"0.0.0.0:80\""), SettingSource::Flag, Some("--listen"), false)),
+            (
+                "http.max_connections",
+                (Some("50"), SettingSource::File, Some("mainstay.toml:2"), false),
+            ),
+            (
+                "database.url",
+                (
+                    Some("\"postgres://me:[secret]@db/main\""),
+                    SettingSource::Environment,
+                    Some("DATABASE_URL"),
+                    true,
+                ),
+            ),
+            ("database.connections", (Some("10"), SettingSource::Default, None, false)),
+            ("http.public_url", (None, SettingSource::Default, None, false)),
+        ] {
+            assert_eq!(told(key), expected, "{key}");
+        }
     }
 
     fn texts(layers: &Layers) -> Vec<Option<String>> {

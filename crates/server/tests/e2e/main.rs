@@ -13,6 +13,7 @@ mod client;
 mod config_as_code;
 mod crowd;
 mod data;
+mod demo;
 mod exits;
 mod flood;
 mod instances;

@@ -6,6 +6,8 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use crate::client::get;
+
 /// The longest that the binary may take to be ready or to end on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(10);
@@ -38,7 +40,16 @@ impl Server {
         server
     }
 
-    /// The same, without waiting until it is ready.
+    /// Waits until its rooms have turned once: it takes connections before that.
+    pub(crate) fn until_ready(&self) {
+        let began = Instant::now();
+        while get(&self.address, "/readyz").status != 200 {
+            assert!(began.elapsed() < PATIENCE, "it is not ready: {:#?}", self.log());
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// The same, without waiting until it takes connections.
     pub(crate) fn spawn_unready(mut command: Command) -> Self {
         let mut child =
             command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary runs");

@@ -32,7 +32,7 @@ fn either_signal_stops_it_well_and_in_time() {
 async fn a_request_under_way_is_answered_before_the_end() {
     let (server, proxy, _folder, _database) = behind_a_proxy().await;
     proxy.freeze();
-    let asking = ask_ready(&server);
+    let asking = ask(&server);
     wait_for_request(&server).await;
     server.signal("TERM");
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -48,7 +48,7 @@ async fn the_second_signal_ends_at_once_and_says_which() {
     for (signal, code) in [("TERM", 143), ("INT", 130)] {
         let (mut server, proxy, _folder, _database) = behind_a_proxy().await;
         proxy.freeze();
-        let _asking = ask_ready(&server);
+        let _asking = ask(&server);
         wait_for_request(&server).await;
         server.signal("TERM");
         tokio::time::sleep(Duration::from_millis(200)).await;
@@ -79,7 +79,7 @@ async fn a_start_that_waits_for_the_database_stops_well_and_soon() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_hangs_makes_it_unready_and_comes_back() {
     let (server, proxy, _folder, _database) = behind_a_proxy().await;
-    assert_eq!(get(&server.address, "/readyz").status, 200);
+    server.until_ready();
     proxy.freeze();
     tokio::time::sleep(Duration::from_millis(1_100)).await;
     let down = get(&server.address, "/readyz");
@@ -109,9 +109,10 @@ async fn behind_a_proxy() -> (Server, SlowProxy, tempfile::TempDir, TestDatabase
     (server, proxy, folder, database)
 }
 
-fn ask_ready(server: &Server) -> std::thread::JoinHandle<crate::client::Answer> {
+fn ask(server: &Server) -> std::thread::JoinHandle<crate::client::Answer> {
     let address = server.address.clone();
-    std::thread::spawn(move || get(&address, "/readyz"))
+    // Nobody keeps what it answers: it always goes to the database.
+    std::thread::spawn(move || get(&address, "/api/auth/setup"))
 }
 
 /// The request hangs at the frozen database once the server counts it as under way.

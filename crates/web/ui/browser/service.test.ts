@@ -16,7 +16,7 @@ const open = async (more = '') => {
   await go(here.page, `/services/${id}${more}`);
   await here.page.waitForSelector('[data-row]');
 };
-const row = (name: string) => here.page.getByRole('row').filter({ hasText: name });
+const row = (name: string) => here.page.getByRole('row').filter({ hasText: name }).first();
 async function becomes(answer: object | number) {
   watched.upstream.at('/health', answer);
   await watched.poll(id);
@@ -101,25 +101,65 @@ it('counts down when it may not be polled yet', async () => {
   expect(await page.getByRole('button', { name: 'Poll now' }).getAttribute('aria-disabled')).toBe('true');
 });
 
-it('tells the past of a dependency: latency, timeline and errors', async () => {
+it('tells the past on one axis: a lane for each dependency, and the latency of one', async () => {
   const { page } = here;
   await becomes(ILL);
   await becomes(WELL);
   await open();
   await page.locator('[data-row]').filter({ hasText: 'payments' }).click();
-  const panel = page.locator('aside');
-  const chart = panel.getByRole('slider', { name: 'Latency over time' });
+  const chart = page.getByRole('slider', { name: 'Latency over time' });
   await chart.focus();
   await page.keyboard.press('ArrowLeft');
-  expect(await chart.getAttribute('aria-valuetext')).toMatch(/^\d\d:\d\d:\d\d: least .*average .*p95/);
+  expect(await chart.getAttribute('aria-valuetext')).toMatch(/^\d\d:\d\d:\d\d: least .*average .*p95 .*most/);
+  await page.keyboard.press('Escape');
+  expect(await chart.getAttribute('aria-valuetext')).toMatch(/^1h: least/);
+  // The first Escape was the chart's own.
+  const panel = page.locator('aside');
   await panel.getByText('timed out after 1500 ms').first().waitFor();
   await panel.getByText('Recovered').first().waitFor();
-  await panel.getByRole('listitem').filter({ hasText: /down\s+for/ }).first().waitFor();
-  await panel.getByRole('link', { name: '7d' }).click();
+  await page.getByRole('link', { name: '7d' }).click();
   await page.waitForURL(/range=7d/);
   await expect.poll(() => chart.getAttribute('aria-valuetext')).toMatch(/^7d: least/);
   await page.reload();
-  await panel.getByRole('link', { name: '7d' }).and(page.locator('[aria-current]')).waitFor();
+  await page.getByRole('link', { name: '7d' }).and(page.locator('[aria-current]')).waitFor();
+  await page.getByText('As a table').click();
+  await page.getByRole('columnheader', { name: 'Measured' }).waitFor();
+});
+
+it('walks the lanes by keys, each part with its name', async () => {
+  const { page } = here;
+  await open();
+  const lanes = page.getByRole('slider', { name: 'Health over time' });
+  const told = () => lanes.getAttribute('aria-valuetext');
+  await lanes.focus();
+  await expect.poll(async () => {
+    await page.keyboard.press('ArrowLeft');
+    return told();
+  }).toMatch(/: (healthy|skipped|unknown|down) for .*, from \d\d:\d\d:\d\d/);
+  const first = /^[^:]*/.exec((await told()) ?? '')?.[0];
+  await page.keyboard.press('ArrowDown');
+  expect(await told()).not.toMatch(new RegExp(`^${first ?? ''}:`));
+  await page.keyboard.press('Home');
+  expect(await told()).toMatch(/unknown for/);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('aside');
+});
+
+it('counts down to the next poll, and tells the uptime', async () => {
+  const { page } = here;
+  await open();
+  await page.locator('[data-next]').getByText(/in \d+\ss|now|under way/).waitFor();
+  await page.getByText(/%/).first().waitFor();
+});
+
+it('tells the errors of all that it leans on together', async () => {
+  const { page } = here;
+  await becomes(ILL);
+  await open();
+  const errors = page.getByRole('region', { name: 'Error history' });
+  await errors.getByText('timed out after 1500 ms').first().waitFor();
+  await becomes(WELL);
+  await errors.getByText('Recovered').first().waitFor();
 });
 
 it('shows a new error of the opened dependency without being loaded again', async () => {

@@ -35,6 +35,8 @@ async function populate(): Promise<void> {
   });
   ids['down'] = await watched.add('Invoices', upstream.at('/invoices', 503), { team: 'Money' });
   await watched.add('Archive', upstream.at('/archive', []), { is_active: false });
+  await watched.add('Reporting', upstream.at('/reporting', [{ ...WELL[0], name: 'ledger-api' }]));
+  await stage.asAdmin((api) => api.post('/api/aliases', { alias: 'orders-db', canonical_name: 'Orders database' }));
   for (const answer of [ILL, WELL, ILL]) {
     upstream.at('/orders', answer);
     await watched.poll(ids['orders'] ?? '');
@@ -61,7 +63,7 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
   },
   'now-wrong': async (page) => {
     await go(page, '/');
-    await page.getByText('Invoices').waitFor();
+    await page.getByRole('article', { name: 'Invoices' }).waitFor();
   },
   service: async (page) => {
     await openRows(page, `/services/${ids['orders'] ?? ''}`);
@@ -76,8 +78,26 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
   'service-dependency': async (page) => {
     await openRows(page, `/services/${ids['orders'] ?? ''}`);
     await page.locator('[data-row]').filter({ hasText: 'payments' }).click();
-    await page.getByRole('slider').waitFor();
-    await page.getByText('Recovered').first().waitFor();
+    await page.getByRole('slider', { name: 'Latency over time' }).waitFor();
+    await page.locator('aside').getByText('Recovered').first().waitFor();
+  },
+  'service-lanes': async (page) => {
+    await openRows(page, `/services/${ids['orders'] ?? ''}`);
+    const lanes = page.getByRole('slider', { name: 'Health over time' });
+    await lanes.focus();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText('As a table').click();
+    await page.getByRole('columnheader', { name: 'Measured' }).waitFor();
+  },
+  aliases: async (page) => {
+    await openRows(page, '/services/aliases');
+    await page.getByText('Names without an alias').waitFor();
+    await page.getByText('This may be the same').waitFor();
+  },
+  'aliases-inspector': async (page) => {
+    await openRows(page, '/services/aliases');
+    await page.locator('[data-row]').first().press('Enter');
+    await page.waitForSelector('aside');
   },
   'service-delete': async (page) => {
     await openRows(page, `/services/${ids['orders'] ?? ''}`);

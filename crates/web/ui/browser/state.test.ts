@@ -56,13 +56,13 @@ it('copies without a clipboard, as on plain HTTP', async () => {
     Object.defineProperty(Navigator.prototype, 'clipboard', { get: () => undefined });
   });
   await go(page, '/');
-  const copy = page.getByRole('button', { name: 'Copy the command' });
+  const copy = page.getByRole('button', { name: 'Copy the command' }).first();
   await copy.click();
   await page.getByText('Command copied').first().waitFor();
   await page.evaluate(() => (document.execCommand = () => false));
   await copy.click();
-  expect(await page.evaluate(() => getSelection()?.toString())).toBe(
-    `curl -fsS ${stage.origin}/readyz`,
+  expect(await page.evaluate(() => getSelection()?.toString())).toContain(
+    `${stage.origin}/api/services -d '{"name": "Mainstay"`,
   );
 });
 

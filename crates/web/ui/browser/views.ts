@@ -9,6 +9,19 @@ type Open = (page: Page, stage: Stage) => Promise<void>;
 /** Every view of the dashboard, and how to get to it. */
 export const VIEWS: Record<string, Open> = {
   now: (page) => go(page, '/'),
+  activity: async (page) => {
+    await go(page, '/activity');
+    await page.getByRole('heading', { name: 'Unstable' }).waitFor();
+  },
+  wallboard: async (page) => {
+    await go(page, '/?board');
+    await page.getByText('Nothing leans on anything yet.').waitFor();
+  },
+  // With services it is looked at in its own tests.
+  'graph-none': async (page) => {
+    await go(page, '/graph');
+    await page.getByText('Nothing is watched yet.').waitFor();
+  },
   system: (page) => go(page, '/system'),
   instances: async (page) => {
     await go(page, '/system/instances');
@@ -72,6 +85,8 @@ export const VIEWS: Record<string, Open> = {
     await go(page, '/admin/jobs?status=stuck');
     await page.getByText('No job is stuck.').waitFor();
   },
+  settings: (page) => openList(page, '/admin/settings'),
+  'settings-inspector': (page) => openFirst(page, '/admin/settings'),
   audit: (page) => openList(page, '/admin/audit'),
   'audit-inspector': (page) => openFirst(page, '/admin/audit'),
 };

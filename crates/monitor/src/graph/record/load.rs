@@ -42,7 +42,7 @@ macro_rules! dependencies {
 }
 const SERVICES: Sql = Sql::same(
     "monitor.graph_services",
-    services!("s.removed_at IS NULL AND s.number > $1 ORDER BY s.number LIMIT $2"),
+    services!("+s.removed_at IS NULL AND s.number > $1 ORDER BY s.number LIMIT $2"),
 );
 const DEPENDENCIES: Sql =
     Sql::same("monitor.graph_dependencies", dependencies!("d.number > $1", "d.number"));

@@ -7,12 +7,13 @@ use crate::past::state::{PastDependency, PastService, PastState};
 use crate::report::DependencyStatus;
 use crate::status::ServiceStatus;
 
-// The signs keep SQLite from going by the other table and sorting all that for every portion.
+// The signs keep SQLite from going by the other table, or by the names, and sorting all that for every
+// portion.
 pub(super) const SERVICES: Sql = Sql::same(
     "monitor.services_of_keyframe",
     "SELECT s.number, s.id, s.name, st.status, st.status_since, st.stale_since
      FROM services AS s JOIN service_states AS st ON st.service_no = +s.number
-     WHERE s.removed_at IS NULL AND s.number > $1 ORDER BY s.number LIMIT $2",
+     WHERE +s.removed_at IS NULL AND s.number > $1 ORDER BY s.number LIMIT $2",
 );
 // Closed ones are among them: they may be reported again, under the names and links they had.
 pub(super) const DEPENDENCIES: Sql = Sql::same(
@@ -21,7 +22,7 @@ pub(super) const DEPENDENCIES: Sql = Sql::same(
        d.missing_since, d.removed_at, l.id AS linked_id
      FROM dependencies AS d JOIN services AS s ON s.number = +d.service_no
      LEFT JOIN services AS l ON l.number = d.linked_service_no
-     WHERE s.removed_at IS NULL AND d.number > $1 ORDER BY d.number LIMIT $2",
+     WHERE +s.removed_at IS NULL AND d.number > $1 ORDER BY d.number LIMIT $2",
 );
 
 /// Where reading everything has come to: the last number of either kind.

@@ -7,10 +7,12 @@ use std::time::Duration;
 use mainstay_base::Clock;
 use mainstay_store::{Db, StoreError};
 
+use super::blame::{self, Blamed};
 use super::error::BoardError;
 use super::item::{Board, MAX_LINES};
 use super::kept::{Kept, Version};
 use crate::answer::Answer;
+use crate::graph::Graphs;
 use crate::latency;
 use crate::views::record::{board, version, wallboard};
 
@@ -31,14 +33,21 @@ impl Boards {
         db: &Db,
         clock: &dyn Clock,
         tick: i64,
+        graphs: Option<&Graphs>,
     ) -> Result<Arc<Answer>, BoardError> {
         self.board
             .get(
-                || version::now(db),
+                || versioned(db, graphs),
                 clock,
                 async |version| {
                     let latencies = self.latencies(db, version).await?;
-                    let mut items = board::lines(db, tick, MAX_LINES, &latencies).await?;
+                    let blamed = match graphs.filter(|_| version.graph > 0) {
+                        Some(graphs) => graphs.picture().await.map(|one| blame::of(&one)),
+                        None => Ok(Blamed::default()),
+                    };
+                    // Lines without it are better than none.
+                    let blamed = blamed.unwrap_or_default();
+                    let mut items = board::lines(db, tick, MAX_LINES, &latencies, &blamed).await?;
                     let is_cut = items.len() > MAX_LINES;
                     items.truncate(MAX_LINES);
                     Ok(Board { items, is_cut })
@@ -71,4 +80,17 @@ impl Boards {
         *self.latencies.lock().unwrap_or_else(PoisonError::into_inner) = newest;
         Ok(latencies)
     }
+}
+
+/// The version of what is shown, and of the graph that has heard of it.
+pub(in crate::views) async fn versioned(
+    db: &Db,
+    graphs: Option<&Graphs>,
+) -> Result<Version, StoreError> {
+    let version = version::now(db).await?;
+    let graph = match graphs {
+        Some(graphs) => graphs.version(version.told).await.map_or(0, |graph| graph.max(1)),
+        None => 0,
+    };
+    Ok(Version { graph, ..version })
 }

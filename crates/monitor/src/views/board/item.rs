@@ -20,6 +20,16 @@ pub struct Board {
     pub is_cut: bool,
 }
 
+/// What an unhealthy service has to do with what is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BoardCause {
+    /// It fails by itself: it is a root cause, or a part of one.
+    Root,
+    /// It fails because of something that it leans on.
+    Affected,
+}
+
 /// A service in one line.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct BoardItem {
@@ -39,6 +49,10 @@ pub struct BoardItem {
     pub poll_interval_ms: i64,
     /// How it is.
     pub status: ServiceStatus,
+    /// What it has to do with what is broken; `null` when it is not degraded or down, or the graph was not
+    /// read yet.
+    #[schema(required)]
+    pub cause: Option<BoardCause>,
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     pub status_since: Timestamp,

@@ -21,6 +21,8 @@ pub(in crate::views) struct Version {
     pub(in crate::views) told: i64,
     /// Until when latencies are summed up.
     pub(in crate::views) summed: i64,
+    /// The version of the graph, from 1 on; 0 where there is none.
+    pub(in crate::views) graph: u64,
 }
 
 /// The newest answer to a question.
@@ -83,7 +85,7 @@ impl Kept {
 impl Version {
     /// Whether whoever has seen this has seen `other`.
     const fn covers(self, other: Self) -> bool {
-        self.told >= other.told && self.summed >= other.summed
+        self.told >= other.told && self.summed >= other.summed && self.graph >= other.graph
     }
 }
 
@@ -96,7 +98,7 @@ mod tests {
     use super::*;
 
     fn version(told: i64, summed: i64) -> Version {
-        Version { told, summed }
+        Version { told, summed, graph: 0 }
     }
 
     /// What is built counts how often it was.

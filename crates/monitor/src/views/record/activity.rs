@@ -3,21 +3,39 @@
 use mainstay_base::Timestamp;
 use mainstay_store::{Db, Row, Sql, StoreError, values};
 
-use crate::views::activity::{Activity, ActivityItem, Unstable};
-use crate::views::list::{Place, one_more};
+use crate::report::DependencyStatus;
+use crate::views::activity::{Activity, ActivityFilter, ActivityItem, ActivityOf, Unstable};
+use crate::views::list::{Place, one_more, pattern};
+
+/// How many changes one page of a narrowed list looks through at most: who goes on finds the rest.
+pub(in crate::views) const LOOKED_THROUGH: i64 = 50_000;
 
 /// A dependency that is new and not well has changed too: from nothing.
-const RECENT: Sql = Sql::same(
-    "monitor.activity",
-    "SELECT c.number, c.at, c.before, c.after, s.id AS service_id, s.name AS service_name,
-       d.id AS dependency_id, d.name AS dependency_name
-     FROM changes AS c
-     JOIN services AS s ON s.number = c.service_no
-     LEFT JOIN dependencies AS d ON d.number = c.dependency_no
-     WHERE c.number > $1 AND c.number < $2 AND (c.kind IN ('service', 'dependency')
-       OR (c.kind = 'added' AND c.dependency_no IS NOT NULL AND c.after IN ('degraded', 'down')))
-     ORDER BY c.number DESC LIMIT $3",
+macro_rules! recent {
+    ($which:literal) => {
+        concat!(
+            "SELECT c.number, c.at, c.before, c.after, s.id AS service_id, s.name AS service_name,
+               d.id AS dependency_id, d.name AS dependency_name
+             FROM changes AS c
+             JOIN services AS s ON s.number = c.service_no
+             LEFT JOIN dependencies AS d ON d.number = c.dependency_no
+             WHERE c.number > $1 AND c.number < $2 AND (c.kind IN ('service', 'dependency')
+                 OR (c.kind = 'added' AND c.dependency_no IS NOT NULL AND c.after IN ('degraded', 'down')))
+               AND ($4 IS NULL OR s.name_key LIKE $4 ESCAPE '\\' OR d.canonical_key LIKE $4 ESCAPE '\\'
+                 OR lower(d.name) LIKE $4 ESCAPE '\\')
+               AND ($5 IS NULL OR c.after = $5)
+               AND ($6 IS NULL OR (c.dependency_no IS NULL) = ($6 = 'service'))",
+            $which,
+            " ORDER BY c.number DESC LIMIT $3"
+        )
+    };
+}
+const RECENT: Sql = Sql::same("monitor.activity", recent!(""));
+pub(super) const OF_SERVICE: Sql = Sql::same(
+    "monitor.activity_of_service",
+    recent!(" AND c.service_no = (SELECT o.number FROM services AS o WHERE o.id = $7)"),
 );
+const NEWEST: Sql = Sql::same("monitor.newest_change", "SELECT max(number) AS newest FROM changes");
 // What Mainstay itself did not know tells nothing of how stable others are. The signs keep SQLite from reading all changes ever in the order of their services.
 pub(super) const UNSTABLE: Sql = Sql::same(
     "monitor.unstable",
@@ -34,27 +52,37 @@ pub(super) const UNSTABLE: Sql = Sql::same(
      ORDER BY t.transitions DESC, t.last_at DESC, s.id, d.id NULLS FIRST LIMIT $2",
 );
 
+/// The number of the newest change; 0 when there is none.
+pub(in crate::views) async fn newest(db: &Db) -> Result<i64, StoreError> {
+    let newest: Option<i64> = db.fetch_one(&NEWEST, &[]).await?.get("newest")?;
+    Ok(newest.unwrap_or(0))
+}
+
 /// One row more than asked for, if there is one.
 pub(in crate::views) async fn recent(
     db: &Db,
-    ask: Activity,
+    ask: &Activity,
 ) -> Result<Vec<(Place, ActivityItem)>, StoreError> {
     let (after, before) = (ask.after.unwrap_or(0), ask.before.unwrap_or(i64::MAX));
-    let rows = db.fetch_all(&RECENT, values![after, before, one_more(ask.limit)]).await?;
-    let read = |row: &Row| {
-        let item = ActivityItem {
-            id: row.get("number")?,
-            at: row.get("at")?,
-            service_id: row.get("service_id")?,
-            service_name: row.get("service_name")?,
-            dependency_id: row.get("dependency_id")?,
-            dependency_name: row.get("dependency_name")?,
-            previous: row.get("before")?,
-            current: row.get("after")?,
-        };
-        Ok((Place { key: 0, number: item.id }, item))
+    let ActivityFilter { search, status, service, of } = &ask.filter;
+    let search = search.as_deref().map(pattern);
+    let status = status.map(DependencyStatus::name);
+    let of = of.map(|of| match of {
+        ActivityOf::Service => "service",
+        ActivityOf::Dependency => "dependency",
+    });
+    let limit = one_more(ask.limit);
+    let rows = match service {
+        None => {
+            let values = values![after, before, limit, search.as_deref(), status, of];
+            db.fetch_all(&RECENT, values).await?
+        }
+        Some(id) => {
+            let values = values![after, before, limit, search.as_deref(), status, of, *id];
+            db.fetch_all(&OF_SERVICE, values).await?
+        }
     };
-    rows.iter().map(read).collect()
+    rows.iter().map(item).collect()
 }
 
 /// Who changed more than once after `since`, most often first.
@@ -75,4 +103,18 @@ pub(in crate::views) async fn unstable(
         })
     };
     rows.iter().map(read).collect()
+}
+
+fn item(row: &Row) -> Result<(Place, ActivityItem), StoreError> {
+    let item = ActivityItem {
+        id: row.get("number")?,
+        at: row.get("at")?,
+        service_id: row.get("service_id")?,
+        service_name: row.get("service_name")?,
+        dependency_id: row.get("dependency_id")?,
+        dependency_name: row.get("dependency_name")?,
+        previous: row.get("before")?,
+        current: row.get("after")?,
+    };
+    Ok((Place { key: 0, number: item.id }, item))
 }

@@ -5,6 +5,7 @@ pub(super) mod board;
 pub(crate) mod changes;
 pub(super) mod dependencies;
 pub(super) mod histories;
+pub(super) mod now;
 #[cfg(test)]
 mod plans;
 pub(super) mod services;

@@ -4,7 +4,7 @@ use mainstay_store::{Db, Dialect, Row, Sql, migrate, values};
 use mainstay_testkit::TestDatabase;
 
 use super::services::{BY_NAME, BY_NAME_DOWN, ONE};
-use super::{activity, board, changes, histories, strips, version, wallboard};
+use super::{activity, board, changes, histories, now, strips, version, wallboard};
 
 const ANALYZE: Sql = Sql::same("test.analyze", "ANALYZE");
 const SERVICES: Sql = Sql::same(
@@ -64,6 +64,12 @@ async fn histories_and_timelines_are_found_by_their_keys() {
             (&changes::STALE, 4, "changes_by_staleness"),
             (&changes::STALE_BEFORE, 2, "changes_by_staleness"),
             (&activity::UNSTABLE, 2, "changes_by_time"),
+            (
+                &activity::OF_SERVICE,
+                7,
+                "changes_by_service (service_no=? AND number>? AND number<?)",
+            ),
+            (&now::REPORTS, 1, "dependencies_by_id (id=?)"),
         ] {
             let plan = plan(db, statement, count).await;
             assert!(
@@ -79,7 +85,7 @@ async fn histories_and_timelines_are_found_by_their_keys() {
 #[tokio::test]
 async fn a_board_reads_each_service_once_and_what_it_leans_on_by_key() {
     with_and_without_counts(async |db| {
-        let lines = plan(db, &board::LINES, 2).await;
+        let lines = plan(db, &board::LINES, 3).await;
         assert!(lines.iter().any(|line| line.contains("services_by_name")), "{lines:#?}");
         assert!(!lines.iter().any(|line| line.contains("TEMP B-TREE")), "{lines:#?}");
         let wall = plan(db, &wallboard::PAGE, 4).await;

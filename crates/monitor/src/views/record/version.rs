@@ -15,5 +15,5 @@ pub(super) const VERSION: Sql = Sql::same(
 pub(in crate::views) async fn now(db: &Db) -> Result<Version, StoreError> {
     let row = db.fetch_one(&VERSION, &[]).await?;
     let (told, summed): (Option<i64>, Option<i64>) = (row.get("told")?, row.get("summed")?);
-    Ok(Version { told: told.unwrap_or(0), summed: summed.unwrap_or(0) })
+    Ok(Version { told: told.unwrap_or(0), summed: summed.unwrap_or(0), graph: 0 })
 }

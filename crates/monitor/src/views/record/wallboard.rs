@@ -11,7 +11,7 @@ use crate::report::DependencyStatus;
 use crate::views::board::wall::{Gathering, WallSaid, WallService, Wallboard};
 
 /// Services that are read at once.
-const SERVICES_AT_ONCE: usize = 2_000;
+const SERVICES_AT_ONCE: usize = 500;
 
 macro_rules! page {
     ($now:literal, $before:literal, $item:literal, $after:literal) => {

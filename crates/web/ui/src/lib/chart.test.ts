@@ -47,7 +47,7 @@ describe('a chart', () => {
   });
 
   it('draws the least below and the most above', () => {
-    const drawn = chart([bucket(2, 5, { min_ms: 0, p95_ms: 10 })], '1h', NOW);
+    const drawn = chart([bucket(2, 5, { min_ms: 0, p95_ms: 10, max_ms: 10 })], '1h', NOW);
     expect(drawn?.p95).toMatch(/^M[\d.]+ 0L[\d.]+ 0$/);
     expect(drawn?.average).toMatch(new RegExp(`^M[\\d.]+ ${String(HEIGHT / 2)}L`));
     expect(drawn?.band).toContain(` ${String(HEIGHT)}`);
@@ -72,7 +72,7 @@ describe('a chart', () => {
 
   it('weighs the average by how much was measured', () => {
     const steps = [bucket(2, 10, { count: 3, min_ms: 1 }), bucket(1, 50, { max_ms: 90 })];
-    expect(summary(steps)).toEqual({ min: 1, avg: 20, max: 90 });
+    expect(summary(steps)).toEqual({ min: 1, avg: 20, max: 90, p95: 50 });
   });
 });
 

@@ -2,7 +2,7 @@ import type { LatencyBucket, Range, Timeline } from './api/dependencies';
 import type { Status } from './status';
 
 const HOUR_MS = 3_600_000;
-const RANGE_MS: Record<Range, number> = {
+export const RANGE_MS: Record<Range, number> = {
   '1h': HOUR_MS,
   '6h': 6 * HOUR_MS,
   '24h': 24 * HOUR_MS,
@@ -27,7 +27,7 @@ export interface Chart {
   /** What the top of the chart stands for. */
   readonly top: number;
   readonly spots: readonly Spot[];
-  /** From the least to the 95th of 100. */
+  /** From the least to the most. */
   readonly band: string;
   readonly average: string;
   readonly p95: string;
@@ -36,7 +36,7 @@ export interface Chart {
 /** The drawing of some latencies; null when there is none. */
 export function chart(buckets: readonly LatencyBucket[], range: Range, now: number): Chart | null {
   if (buckets.length === 0) return null;
-  const top = roundUp(Math.max(...buckets.map(({ p95_ms }) => p95_ms)));
+  const top = roundUp(Math.max(...buckets.map(({ max_ms }) => max_ms)));
   const from = now - RANGE_MS[range];
   const spots = buckets.map((bucket) => {
     const x = ((Date.parse(bucket.start) - from) / RANGE_MS[range]) * WIDTH;
@@ -47,7 +47,7 @@ export function chart(buckets: readonly LatencyBucket[], range: Range, now: numb
   const line = (value: (bucket: LatencyBucket) => number) =>
     parts.map((part) => path(part.map(({ x, bucket }) => [x, y(value(bucket))]))).join('');
   const band = parts.map((part) => {
-    const upper = part.map(({ x, bucket }): Dot => [x, y(bucket.p95_ms)]);
+    const upper = part.map(({ x, bucket }): Dot => [x, y(bucket.max_ms)]);
     const lower = part.map(({ x, bucket }): Dot => [x, y(bucket.min_ms)]).reverse();
     return `${path([...upper, ...lower])}Z`;
   });
@@ -59,6 +59,9 @@ export function chart(buckets: readonly LatencyBucket[], range: Range, now: numb
     p95: line(({ p95_ms }) => p95_ms),
   };
 }
+
+/** How long one step of the server's lasts. */
+export const stepMs = (range: Range) => RANGE_MS[range] / STEPS[range];
 
 /** The spot that lies nearest to a place on the chart. */
 export function nearest(spots: readonly Spot[], x: number): number {
@@ -74,6 +77,8 @@ export function summary(buckets: readonly LatencyBucket[]): {
   readonly min: number;
   readonly avg: number;
   readonly max: number;
+  /** The highest of the steps: those of the whole can't be known from them. */
+  readonly p95: number;
 } {
   const count = buckets.reduce((sum, bucket) => sum + bucket.count, 0);
   const total = buckets.reduce((sum, bucket) => sum + bucket.avg_ms * bucket.count, 0);
@@ -81,6 +86,7 @@ export function summary(buckets: readonly LatencyBucket[]): {
     min: Math.min(...buckets.map(({ min_ms }) => min_ms)),
     avg: count === 0 ? 0 : total / count,
     max: Math.max(...buckets.map(({ max_ms }) => max_ms)),
+    p95: Math.max(...buckets.map(({ p95_ms }) => p95_ms)),
   };
 }
 

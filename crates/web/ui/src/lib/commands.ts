@@ -4,9 +4,11 @@ import type { Command } from './keys';
 export type Action =
   | Command
   | 'add-service'
+  | 'go-aliases'
   | 'go-instances'
   | 'go-invites'
   | 'go-requests'
+  | 'go-settings'
   | 'go-audit'
   | 'copy-link'
   | 'read-now'
@@ -33,6 +35,10 @@ const CHOICES: readonly Choice[] = [
   ...group('page', [
     ['Go to Now', 'home start root causes', 'go-now'],
     ['Go to Services', 'watched health list down degraded', 'go-services'],
+    ['Go to Graph', 'dependencies leans on root cause map time past', 'go-graph'],
+    ['Go to Activity', 'changes history what happened unstable flapping', 'go-activity'],
+    ['Go to the wallboard', 'screen wall tv big kiosk board', 'go-wallboard'],
+    ['Go to Aliases', 'names canonical same thing', 'go-aliases'],
     ['Go to System', 'health checks version database', 'go-system'],
     ['Go to Instances', 'processes shards leases who polls what', 'go-instances'],
     ['Go to Account', 'me profile sessions api tokens password', 'go-account'],
@@ -43,6 +49,7 @@ const CHOICES: readonly Choice[] = [
     ['Go to Invites', 'admin links people add', 'go-invites'],
     ['Go to Access requests', 'admin approve reject', 'go-requests'],
     ['Go to Jobs', 'admin queue background work failed stuck retry', 'go-jobs'],
+    ['Go to Settings', 'admin configuration values flags environment', 'go-settings'],
     ['Go to Audit log', 'admin history who did what', 'go-audit'],
   ]),
   ...group('action', [

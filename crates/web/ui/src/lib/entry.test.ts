@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loginAddress, loginError, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withoutError } from './entry';
+import { linkError, loginAddress, loginError, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withoutError } from './entry';
 
 describe('where to go after signing in', () => {
   it.each(['/', '/system', '/system?filter=a&row=b', '/admin/audit?actor=ana%40example.com', '/a//b'])(
@@ -70,6 +70,14 @@ describe('the token of a link', () => {
       expect(tokenOf(hash)).toBeNull();
     },
   );
+});
+
+describe('a link that did not sign in', () => {
+  it('is told with what to do instead', () => {
+    expect(linkError('invalid_or_expired_token')).toContain('used already');
+    expect(linkError('busy')).toContain('did not work');
+    expect(linkError(null)).toContain('e-mail and password');
+  });
 });
 
 describe('a refusal in the address', () => {

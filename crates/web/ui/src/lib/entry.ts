@@ -42,6 +42,13 @@ const SAYS: Record<string, string> = {
   busy: 'The server is busy. Try again in a moment.',
 };
 
+/** What is said when the link that signs in did not. */
+export function linkError(code: string | null): string {
+  return code === 'invalid_or_expired_token'
+    ? 'The link was used already, or is of another start. Sign in with e-mail and password.'
+    : 'Signing in by the link did not work. Sign in with e-mail and password.';
+}
+
 /** A refusal that came back in the address after a form was posted without a script. */
 export function loginError(code: string | null): string | null {
   if (code === null) return null;

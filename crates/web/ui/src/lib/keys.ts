@@ -8,7 +8,10 @@ export type Command =
   | 'open'
   | 'close'
   | 'go-now'
+  | 'go-activity'
+  | 'go-wallboard'
   | 'go-services'
+  | 'go-graph'
   | 'go-system'
   | 'go-account'
   | 'go-admin'
@@ -27,9 +30,12 @@ export interface Binding {
 }
 
 export const BINDINGS: readonly Binding[] = [
-  { command: 'palette', keys: ['Mod+K'], says: 'Find a page or an action' },
+  { command: 'palette', keys: ['Mod+K'], says: 'Find a service, a page or an action' },
   { command: 'go-now', keys: ['g', 'n'], says: 'Go to Now' },
+  { command: 'go-activity', keys: ['g', 'c'], says: 'Go to Activity' },
+  { command: 'go-wallboard', keys: ['g', 'w'], says: 'Go to the wallboard' },
   { command: 'go-services', keys: ['g', 's'], says: 'Go to Services' },
+  { command: 'go-graph', keys: ['g', 'g'], says: 'Go to the Graph' },
   { command: 'go-system', keys: ['g', 'y'], says: 'Go to System' },
   { command: 'go-account', keys: ['g', 'a'], says: 'Go to Account' },
   { command: 'go-admin', keys: ['g', 'u'], says: 'Go to Users', admin: true },

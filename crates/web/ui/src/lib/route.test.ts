@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, format, isAdmin, isPublic, isServices, parse, PATHS, VALUE_LIMIT, type Place } from './route';
+import { at, format, isAdmin, isNow, isPublic, isServices, parse, PATHS, VALUE_LIMIT, type Place } from './route';
 
 describe('route', () => {
   it.each([
@@ -11,7 +11,10 @@ describe('route', () => {
     ['/System', 'missing'],
     ['/nowhere', 'missing'],
     ['/system/deeper', 'missing'],
+    ['/activity', 'activity'],
+    ['/graph', 'graph'],
     ['/services', 'services'],
+    ['/services/aliases', 'aliases'],
     ['/services/new', 'service-new'],
     ['/services/0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d', 'service'],
     ['/services/0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d/', 'service'],
@@ -25,6 +28,7 @@ describe('route', () => {
     ['/admin/invites/', 'invites'],
     ['/admin/access-requests', 'requests'],
     ['/admin/jobs', 'jobs'],
+    ['/admin/settings', 'settings'],
     ['/admin/audit', 'audit'],
     ['/admin/secrets', 'missing'],
     ['/login', 'login'],
@@ -38,6 +42,8 @@ describe('route', () => {
   it('brings back every state it wrote', () => {
     const states = [
       at('now'),
+      at('now', { board: 'on' }),
+      { ...at('activity', { status: 'down', kind: 'dependency', target: '0193a7c1' }), filter: 'db' },
       at('system'),
       { ...at('system'), filter: 'a b&c=ü/?#' },
       { ...at('system'), row: 'database' },
@@ -53,6 +59,11 @@ describe('route', () => {
       const { pathname, search } = new URL(format(state) ?? '', 'http://localhost');
       expect(parse(pathname, search)).toEqual(state);
     }
+  });
+
+  it('reads the wallboard however it is written', () => {
+    expect(parse('/', '?board').where).toEqual({ board: 'on' });
+    expect(parse('/activity', '?board').where).toEqual({});
   });
 
   it('writes nothing that is not needed', () => {
@@ -77,8 +88,9 @@ describe('route', () => {
   it('knows which pages need no session and which need an admin', () => {
     const all = Object.keys(PATHS) as Place[];
     expect(all.filter(isPublic)).toEqual(['login', 'setup', 'invite', 'request-access']);
-    expect(all.filter(isAdmin)).toEqual(['users', 'invites', 'requests', 'jobs', 'audit']);
-    expect(all.filter(isServices)).toEqual(['services', 'service-new', 'service', 'service-edit']);
+    expect(all.filter(isAdmin)).toEqual(['users', 'invites', 'requests', 'jobs', 'settings', 'audit']);
+    expect(all.filter(isServices)).toEqual(['services', 'aliases', 'service-new', 'service', 'service-edit']);
+    expect(all.filter(isNow)).toEqual(['now', 'activity']);
     expect(isPublic('missing')).toBe(false);
   });
 

@@ -12,10 +12,19 @@ export interface Route {
 }
 
 export type PublicPage = 'login' | 'setup' | 'invite' | 'request-access';
-export type AdminPage = 'users' | 'invites' | 'requests' | 'jobs' | 'audit';
-export type ServicePage = 'services' | 'service-new' | 'service' | 'service-edit';
+export type AdminPage = 'users' | 'invites' | 'requests' | 'jobs' | 'settings' | 'audit';
+export type NowPage = 'now' | 'activity';
+export type ServicePage = 'services' | 'aliases' | 'service-new' | 'service' | 'service-edit';
 export type SystemPage = 'system' | 'instances';
-export type Page = 'now' | 'account' | SystemPage | ServicePage | AdminPage | PublicPage | 'missing';
+export type Page =
+  | NowPage
+  | 'graph'
+  | 'account'
+  | SystemPage
+  | ServicePage
+  | AdminPage
+  | PublicPage
+  | 'missing';
 export type Place = Exclude<Page, 'missing'>;
 export type Where = Readonly<Partial<Record<Parameter, string>>>;
 /** `id` stands in the path, the others in the query. */
@@ -28,11 +37,20 @@ type Parameter =
   | 'kind'
   | 'action'
   | 'actor'
-  | 'target';
+  | 'target'
+  | 'board'
+  | 'at'
+  | 'service'
+  | 'depth'
+  | 'teams'
+  | 'view';
 
 export const PATHS: Record<Place, string> = {
   now: '/',
+  activity: '/activity',
+  graph: '/graph',
   services: '/services',
+  aliases: '/services/aliases',
   'service-new': '/services/new',
   service: '/services/:id',
   'service-edit': '/services/:id/edit',
@@ -43,6 +61,7 @@ export const PATHS: Record<Place, string> = {
   invites: '/admin/invites',
   requests: '/admin/access-requests',
   jobs: '/admin/jobs',
+  settings: '/admin/settings',
   audit: '/admin/audit',
   login: '/login',
   setup: '/setup',
@@ -52,7 +71,10 @@ export const PATHS: Record<Place, string> = {
 
 export const TITLES: Record<Page, string> = {
   now: 'Now',
+  activity: 'Activity',
+  graph: 'Graph',
   services: 'Services',
+  aliases: 'Aliases',
   'service-new': 'Add a service',
   service: 'Service',
   'service-edit': 'Edit the service',
@@ -63,6 +85,7 @@ export const TITLES: Record<Page, string> = {
   invites: 'Invites',
   requests: 'Access requests',
   jobs: 'Jobs',
+  settings: 'Settings',
   audit: 'Audit log',
   login: 'Sign in',
   setup: 'First account',
@@ -71,12 +94,28 @@ export const TITLES: Record<Page, string> = {
   missing: 'Not found',
 };
 
-export const ADMIN_PAGES: readonly AdminPage[] = ['users', 'invites', 'requests', 'jobs', 'audit'];
-const SERVICE_PAGES: readonly ServicePage[] = ['services', 'service-new', 'service', 'service-edit'];
+export const ADMIN_PAGES: readonly AdminPage[] = [
+  'users',
+  'invites',
+  'requests',
+  'jobs',
+  'settings',
+  'audit',
+];
+const SERVICE_PAGES: readonly ServicePage[] = [
+  'services',
+  'aliases',
+  'service-new',
+  'service',
+  'service-edit',
+];
 const PUBLIC_PAGES: readonly PublicPage[] = ['login', 'setup', 'invite', 'request-access'];
 
 /** What each page may ask the server for. */
 const PARAMETERS: Partial<Record<Page, readonly Parameter[]>> = {
+  now: ['board'],
+  activity: ['status', 'kind', 'target'],
+  graph: ['at', 'range', 'service', 'depth', 'teams', 'view'],
   services: ['status', 'team', 'sort'],
   service: ['range'],
   requests: ['status'],
@@ -91,6 +130,8 @@ export function parse(pathname: string, search: string): Route {
   const query = new URLSearchParams(search);
   const value = (name: string) => (query.get(name) ?? '').slice(0, VALUE_LIMIT);
   const { page, id } = placeOf(pathname);
+  // It may stand there alone, as `/?board`.
+  if (query.get('board') === '') query.set('board', 'on');
   const row = value('row') || null;
   const asked = (PARAMETERS[page] ?? []).map((name) => [name, value(name)] as const);
   return {
@@ -129,6 +170,10 @@ export function isPublic(page: Page): page is PublicPage {
 
 export function isAdmin(page: Page): page is AdminPage {
   return ADMIN_PAGES.some((known) => known === page);
+}
+
+export function isNow(page: Page): page is NowPage {
+  return page === 'now' || page === 'activity';
 }
 
 export function isSystem(page: Page): page is SystemPage {

@@ -4,14 +4,8 @@ import type { LiveEvent } from './live/messages';
 import {
   breakerText,
   countsOf,
-  heard,
-  orderOf,
-  serviceStatusOf,
   serviceWord,
-  sortOf,
-  tally,
   told,
-  turned,
   whyText,
 } from './services';
 
@@ -50,62 +44,7 @@ const event = (type: string, fields: object): LiveEvent => ({
   ...fields,
 });
 
-describe('the order of the list', () => {
-  it.each([
-    [undefined, 'status'],
-    ['', 'status'],
-    ['name', 'name'],
-    ['-name', '-name'],
-    ['-last_polled', '-last_polled'],
-    ['price', 'status'],
-    ['--name', 'status'],
-  ])('of %s is %s', (word, sort) => {
-    expect(sortOf(orderOf(word))).toBe(sort);
-  });
-
-  it('turns around at the second press of a column, and begins anew at another one', () => {
-    const first = turned(orderOf('status'), 'name');
-    expect(sortOf(first)).toBe('name');
-    expect(sortOf(turned(first, 'name'))).toBe('-name');
-    expect(sortOf(turned(turned(first, 'name'), 'name'))).toBe('name');
-    expect(sortOf(turned(turned(first, 'name'), 'status'))).toBe('status');
-  });
-});
-
 describe('an event', () => {
-  const before = [service('a'), service('b')];
-
-  it('changes the status of its service alone, from its own time on', () => {
-    const after = heard(before, event('service:status', { service_id: 'b', current: 'down' }));
-    expect(after.map(({ status }) => status)).toEqual(['healthy', 'down']);
-    expect(after[1]?.status_since).toBe('2026-01-01T12:00:00.000Z');
-    expect(after[0]).toBe(before[0]);
-  });
-
-  it('does not make a status younger that is known already', () => {
-    const same = event('service:status', { service_id: 'a', current: 'healthy' });
-    expect(heard(before, same)).toEqual(before);
-  });
-
-  it.each(['exploded', 'skipped', 7, undefined])('with the status %s changes nothing', (current) => {
-    expect(heard(before, event('service:status', { service_id: 'a', current }))).toEqual(before);
-  });
-
-  it('moves the breaker', () => {
-    const open = heard(before, event('circuit:open', { service_id: 'a' }));
-    expect(open[0]?.breaker.state).toBe('open');
-    expect(heard(open, event('circuit:half_open', { service_id: 'a' }))[0]?.breaker.state).toBe('half_open');
-    const closed = heard(open, event('circuit:close', { service_id: 'a' }));
-    expect(closed[0]?.breaker).toEqual({ state: 'closed', failures: 0, retry_at: null });
-  });
-
-  it('takes a removed service away, and keeps one that is only stopped', () => {
-    const stopped = event('service:stopped', { service_id: 'a' });
-    expect(heard(before, stopped)).toHaveLength(2);
-    const removed = heard(before, { ...stopped, removed: true });
-    expect(removed.map(({ id }) => id)).toEqual(['b']);
-  });
-
   it('is told aloud when it is a change of status', () => {
     const down = { service_id: 'a', service_name: 'Orders', current: 'down' };
     expect(told(event('service:status', down))).toBe('Orders is down');
@@ -126,12 +65,6 @@ describe('words', () => {
     ['half_open', 10, 'half open: the next poll decides'],
   ] as const)('tell a breaker that is %s after %i', (state, failures, text) => {
     expect(breakerText({ state, failures })).toBe(text);
-  });
-
-  it('take no status that is none', () => {
-    expect(serviceStatusOf('down')).toBe('down');
-    expect(serviceStatusOf('skipped')).toBeNull();
-    expect(serviceStatusOf(undefined)).toBeNull();
   });
 });
 
@@ -156,13 +89,5 @@ describe('counts', () => {
       ['healthy', 5],
       ['skipped', 1],
     ]);
-  });
-
-  it('of a page that is not the last say that there may be more of its last kind', () => {
-    const items = [service('a', { status: 'down' }), service('b'), service('c')];
-    const text = (next_cursor: string | null) =>
-      tally({ items, next_cursor }).map((part) => `${part.text} ${part.status}`);
-    expect(text(null)).toEqual(['1 down', '2 healthy']);
-    expect(text('more')).toEqual(['1 down', '2+ healthy']);
   });
 });

@@ -1,7 +1,6 @@
-import type { Slice } from './api/accounts';
 import type { Breaker, Service, ServiceStatus } from './api/services';
 import type { LiveEvent } from './live/messages';
-import { STATUSES, type Status } from './status';
+import type { Status } from './status';
 import { grouped } from './time';
 
 /** What the stream tells of services and of what they lean on. */
@@ -18,47 +17,14 @@ export const SERVICE_EVENTS = [
   'dependency:status',
 ] as const;
 
+/** After these something else may be broken because of something else. */
+export const GRAPH_EVENTS = [...SERVICE_EVENTS, 'alias:updated', 'link:updated'] as const;
+
+/** After these there is a change more. */
+export const CHANGE_EVENTS = ['service:status', 'dependency:status'] as const;
+
 /** The worst first, as the list has them. */
 export const SERVICE_STATUSES: readonly ServiceStatus[] = ['down', 'degraded', 'unknown', 'healthy'];
-
-export const SORTS = ['status', 'name', 'last_polled'] as const;
-export type SortKey = (typeof SORTS)[number];
-export interface Order {
-  readonly key: SortKey;
-  readonly reverse: boolean;
-}
-
-/** What is wrong stands on top unless somebody wants another order. */
-const DEFAULT_ORDER: Order = { key: 'status', reverse: false };
-
-/** The order that an address asks for; what it does not know is no order. */
-export function orderOf(word: string | undefined): Order {
-  const key = SORTS.find((sort) => sort === word?.replace(/^-/, ''));
-  return key === undefined ? DEFAULT_ORDER : { key, reverse: word?.startsWith('-') === true };
-}
-
-export function sortOf({ key, reverse }: Order): string {
-  return reverse ? `-${key}` : key;
-}
-
-/** The order after a press on a column: its own, and the other way round the second time. */
-export function turned(order: Order, key: SortKey): Order {
-  return { key, reverse: order.key === key && !order.reverse };
-}
-
-/** The status of an address; another word narrows nothing. */
-export function serviceStatusOf(word: string | undefined): ServiceStatus | null {
-  return SERVICE_STATUSES.find((status) => status === word) ?? null;
-}
-
-/** The services after something happened: what it tells is there at once, the rest is read. */
-export function heard(services: readonly Service[], event: LiveEvent): Service[] {
-  const id = event['service_id'];
-  if (event.type === 'service:stopped' && event['removed'] === true) {
-    return services.filter((service) => service.id !== id);
-  }
-  return services.map((service) => (service.id === id ? after(service, event) : service));
-}
 
 /** "Orders is down", for those who listen; null for what is no change of status. */
 export function told(event: LiveEvent): string | null {
@@ -95,40 +61,4 @@ export function whyText({ last_poll, dependency_counts, status }: Service): stri
     return `of what it leans on, ${bad.map((part) => `${grouped(part.count)} ${part.status}`).join(' and ')}`;
   }
   return status === 'unknown' ? 'not polled for too long' : '';
-}
-
-/** How many services have each status, as far as the first page of the worst ones tells. */
-export interface Tally {
-  readonly status: Status;
-  readonly text: string;
-}
-
-export function tally({ items, next_cursor }: Slice<Service>): Tally[] {
-  const last = items.at(-1)?.status;
-  return SERVICE_STATUSES.map((status) => {
-    const count = items.filter((service) => service.status === status).length;
-    // There may be more of those that the page ends with.
-    const open = next_cursor !== null && status === last;
-    return { status, count, text: `${grouped(count)}${open ? '+' : ''}` };
-  })
-    .filter(({ count }) => count > 0)
-    .map(({ status, text }) => ({ status, text }));
-}
-
-function after(service: Service, event: LiveEvent): Service {
-  switch (event.type) {
-    case 'service:status': {
-      const status = STATUSES.find((known) => known === event['current']);
-      if (status === undefined || status === 'skipped' || status === service.status) return service;
-      return { ...service, status, status_since: event.at };
-    }
-    case 'circuit:open':
-      return { ...service, breaker: { ...service.breaker, state: 'open' } };
-    case 'circuit:half_open':
-      return { ...service, breaker: { ...service.breaker, state: 'half_open' } };
-    case 'circuit:close':
-      return { ...service, breaker: { state: 'closed', failures: 0, retry_at: null } };
-    default:
-      return service;
-  }
 }

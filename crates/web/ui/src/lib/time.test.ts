@@ -55,6 +55,10 @@ describe('counted', () => {
 });
 
 describe('latency', () => {
+  it('of nothing is nothing', () => {
+    expect(plain(latency(0))).toBe('0 ms');
+  });
+
   it.each([
     [0.2, '0.20 ms'],
     [1.26, '1.3 ms'],

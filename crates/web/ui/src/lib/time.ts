@@ -32,21 +32,23 @@ export function span(ms: number): string {
 /** A measured latency with as many digits as mean something. */
 export function latency(ms: number): string {
   if (!Number.isFinite(ms) || ms < 0) return '–';
+  if (ms === 0) return `0${NO_BREAK}ms`;
   if (ms >= 10 * SECOND) return `${(ms / SECOND).toFixed(0)}${NO_BREAK}s`;
   if (ms >= SECOND) return `${(ms / SECOND).toFixed(1)}${NO_BREAK}s`;
   if (ms >= 100) return `${ms.toFixed(0)}${NO_BREAK}ms`;
   return `${ms.toFixed(ms < 1 ? 2 : 1)}${NO_BREAK}ms`;
 }
 
+const FULL = { dateStyle: 'medium', timeStyle: 'long' } as const;
+/** Made once: a table of hundreds of times would feel it. */
+const full = new Intl.DateTimeFormat('en-GB', FULL);
+
 /** The absolute time that stands behind a relative one. */
 export function absolute(iso: string, zone?: string): string {
   const time = Date.parse(iso);
   if (Number.isNaN(time)) return iso;
-  return new Intl.DateTimeFormat('en-GB', {
-    dateStyle: 'medium',
-    timeStyle: 'long',
-    ...(zone === undefined ? {} : { timeZone: zone }),
-  }).format(time);
+  if (zone === undefined) return full.format(time);
+  return new Intl.DateTimeFormat('en-GB', { ...FULL, timeZone: zone }).format(time);
 }
 
 /** A day and a time of it, for what does not depend on seconds. */

@@ -34,7 +34,10 @@ const ACTIONS: Record<Action, () => void> = {
     walk(-1);
   },
   open: () => {
-    if (shell.rows.includes(router.route.row ?? '')) router.change({ inspector: true });
+    const row = router.route.row ?? '';
+    if (!shell.rows.includes(row)) return;
+    if (shell.opens === null) router.change({ inspector: true });
+    else shell.opens(row);
   },
   close: closeInnermost,
   'go-now': () => {
@@ -42,6 +45,18 @@ const ACTIONS: Record<Action, () => void> = {
   },
   'go-services': () => {
     router.go('services');
+  },
+  'go-activity': () => {
+    router.go('activity');
+  },
+  'go-wallboard': () => {
+    router.go('now', { board: 'on' });
+  },
+  'go-graph': () => {
+    router.go('graph');
+  },
+  'go-aliases': () => {
+    router.go('aliases');
   },
   'add-service': () => {
     router.go('service-new');
@@ -66,6 +81,9 @@ const ACTIONS: Record<Action, () => void> = {
   },
   'go-requests': () => {
     router.go('requests');
+  },
+  'go-settings': () => {
+    router.go('settings');
   },
   'go-audit': () => {
     router.go('audit');
@@ -127,6 +145,8 @@ function closeInnermost(): void {
   } else if (row !== null) {
     router.change({ row: null });
     if (focused instanceof HTMLElement && focused.dataset['row'] === row) focused.blur();
+  } else if (router.route.where.board !== undefined) {
+    router.go('now');
   }
 }
 

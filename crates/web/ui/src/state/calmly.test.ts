@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { calmly, GATHER_MS, PAUSE_MS } from './calmly';
+import { calmly, GATHER_MS, PAUSE_MS, RETRY_MS } from './calmly';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -47,6 +47,18 @@ it('does not run again by itself', async () => {
   await end();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(run).toHaveBeenCalledTimes(1);
+});
+
+it('tries again after a run that brought nothing, until one does', async () => {
+  const run = vi.fn(() => Promise.resolve(run.mock.calls.length > 2));
+  const calm = calmly(run);
+  calm.ask();
+  await vi.advanceTimersByTimeAsync(GATHER_MS);
+  expect(run).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(2 * RETRY_MS);
+  expect(run).toHaveBeenCalledTimes(3);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(run).toHaveBeenCalledTimes(3);
 });
 
 it('runs no more once it is stopped', async () => {

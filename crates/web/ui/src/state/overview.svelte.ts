@@ -1,26 +1,26 @@
-import type { Slice } from '../lib/api/accounts';
-import { readServices, type Service } from '../lib/api/services';
-import { SERVICE_EVENTS, told } from '../lib/services';
+import type { Failure } from '../lib/api/client';
+import { readNow, type Now } from '../lib/api/now';
+import { GRAPH_EVENTS, told } from '../lib/services';
 import { calmly } from './calmly';
 import { onReadAgain, onReturn } from './refresh';
 import { stream } from './stream.svelte';
 import { voice } from './voice.svelte';
 
-/** Enough to see what is wrong at a glance, little enough to be read at every change. */
-const LIMIT = 50;
-
-/** The worst of what is watched, for the line that stands above every page. */
+/** What is broken and how many are how, for the line above every page and for the page Now. */
 class Overview {
   /** Null until it is known. */
-  worst = $state.raw<Slice<Service> | null>(null);
+  now = $state.raw<Now | null>(null);
+  failure = $state.raw<Failure | null>(null);
+  reading = $state(false);
+  #turn = 0;
 
   run(): () => void {
-    const soon = calmly(() => this.#read());
+    const soon = calmly(() => this.read());
     const ask = () => {
       soon.ask();
     };
     const stops = [
-      stream.on(SERVICE_EVENTS, (event) => {
+      stream.on(GRAPH_EVENTS, (event) => {
         const news = told(event);
         if (news !== null) voice.say(news);
         soon.ask();
@@ -36,9 +36,17 @@ class Overview {
     };
   }
 
-  async #read(): Promise<void> {
-    const answer = await readServices({ sort: 'status' }, null, LIMIT);
-    if (answer.ok) this.worst = answer.value;
+  /** Says whether it was read. Of two reads that are under way the later one counts. */
+  async read(): Promise<boolean> {
+    this.#turn += 1;
+    const turn = this.#turn;
+    this.reading = true;
+    const answer = await readNow();
+    if (turn !== this.#turn) return true;
+    this.reading = false;
+    this.failure = answer.ok ? null : answer.failure;
+    if (answer.ok) this.now = answer.value;
+    return answer.ok;
   }
 }
 

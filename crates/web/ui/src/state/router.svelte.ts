@@ -19,6 +19,11 @@ class Router {
     this.#leave({ ...at(page, where), filter });
   }
 
+  /** Goes to any state of a page. */
+  visit(route: Route): void {
+    this.#leave(route);
+  }
+
   /** Asks before the page is left, until the returned function is called. */
   guard(guard: Guard): () => void {
     this.#guard = guard;
@@ -67,11 +72,16 @@ export const router = new Router();
 
 /** Follows a plain click on a link to a page; a click with a modifier stays the browser's. */
 export function follow(page: Place, where: Where = {}, filter = ''): (event: MouseEvent) => void {
+  return followTo({ ...at(page, where), filter });
+}
+
+/** The same to any state of a page. */
+export function followTo(route: Route): (event: MouseEvent) => void {
   return (event) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) {
       return;
     }
     event.preventDefault();
-    router.go(page, where, filter);
+    router.visit(route);
   };
 }

@@ -4,7 +4,9 @@ import { logOut, readMe } from '../lib/api/entry';
 import { loginAddress } from '../lib/entry';
 import { PATHS } from '../lib/route';
 import { forget, remember, remembered } from '../lib/storage';
-import { keepFresh, onReturn } from './refresh';
+import { fieldsOf, wouldLose } from '../lib/typed';
+import { keepFresh, onReturn, readAgain } from './refresh';
+import { shell } from './shell.svelte';
 import { voice } from './voice.svelte';
 
 const SIGNED_IN = 'signed-in';
@@ -16,6 +18,8 @@ class Session {
   readonly admin = $derived(this.me?.user.role === 'admin');
   /** May change what is watched. */
   readonly editor = $derived(this.admin || this.me?.user.role === 'editor');
+  /** How often a session was begun on this page. */
+  begun = $state(0);
   #reading = false;
   #signingOut = false;
   #leaving = false;
@@ -23,7 +27,10 @@ class Session {
   run(): () => void {
     whenSignedOut(() => {
       // Whoever signs out here goes where they meant to, whoever tells it first.
-      if (!this.#signingOut) this.#leave(loginAddress(location.pathname, location.search));
+      if (this.#signingOut) return;
+      // What was typed is not thrown away: the session is begun again on top of it.
+      if (this.me !== null && wouldLose(fieldsOf(document))) shell.overlay = 'sign-in';
+      else this.#leave(loginAddress(location.pathname, location.search));
     });
     void this.read();
     const stopTrying = keepFresh(() => {
@@ -47,6 +54,19 @@ class Session {
     if (this.me !== null && this.me.user.id !== answer.value.user.id) location.reload();
     this.me = answer.value;
     remember(SIGNED_IN, 'yes');
+  }
+
+  /** The session that ended was begun again without leaving the page. */
+  goOn(user: string): void {
+    // Somebody else: nothing of the first one's may stay.
+    if (user !== this.me?.user.id) {
+      location.assign(PATHS.now);
+      return;
+    }
+    this.begun += 1;
+    shell.close();
+    readAgain();
+    voice.show('Signed in again: nothing was lost');
   }
 
   async signOut(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Snippet } from 'svelte';
 
-export type Overlay = 'palette' | 'help' | 'ask';
+export type Overlay = 'palette' | 'help' | 'ask' | 'sign-in';
 
 /** What the inspector shows about the selected row. */
 export interface Panel {
@@ -12,6 +12,8 @@ export interface Panel {
 class Shell {
   overlay = $state<Overlay | null>(null);
   rows = $state.raw<readonly string[]>([]);
+  /** Where rows lead elsewhere than to the inspector. */
+  opens: ((row: string) => void) | null = null;
   panel = $state.raw<Panel | null>(null);
   /** What the page is about, where its own title says too little. */
   subject = $state<string | null>(null);
@@ -28,9 +30,13 @@ class Shell {
   }
 
   /** The rows of the page, until the returned function is called. */
-  list(rows: readonly string[]): () => void {
+  list(rows: readonly string[], opens: ((row: string) => void) | null = null): () => void {
     this.rows = rows;
-    return () => (this.rows = []);
+    this.opens = opens;
+    return () => {
+      this.rows = [];
+      this.opens = null;
+    };
   }
 
   /** What the page is about, until the returned function is called. */

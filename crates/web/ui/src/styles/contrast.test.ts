@@ -55,6 +55,16 @@ describe.each(['light', 'dark'] as const)('the %s theme', (theme) => {
     }
   });
 
+  it.each(['graph-edge', 'graph-users', 'graph-uses'])('has a --%s that stands out where a graph is drawn', (name) => {
+    for (const ground of ['canvas', 'raised', 'past']) {
+      expect(contrast(color(name), color(ground)), ground).toBeGreaterThanOrEqual(3);
+    }
+  });
+
+  it.each(texts)('has readable --%s on the past', (name) => {
+    expect(contrast(color(name), color('past'))).toBeGreaterThanOrEqual(4.5);
+  });
+
   it.each(['text', 'accent'])('has readable --%s where something is chosen', (name) => {
     expect(contrast(color(name), color('accent-soft'))).toBeGreaterThanOrEqual(4.5);
   });

@@ -6,6 +6,7 @@ type Schemas = components['schemas'];
 export type Role = Schemas['Role'];
 export type Scope = Schemas['Scope'];
 export type Me = Schemas['Me'];
+export type Enter = Schemas['Enter'];
 export type Setup = Schemas['Setup'];
 export type SetupState = Schemas['SetupState'];
 export type Login = Schemas['Login'];

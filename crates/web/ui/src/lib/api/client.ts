@@ -38,6 +38,28 @@ export function read<Value>(path: string, isValue: Check<Value>): Promise<Answer
   return ask('GET', path, undefined, bodyOf(path, isValue));
 }
 
+/** What came, with the tag to ask by next time; the value is null while nothing has changed. */
+export interface Tagged<Value> {
+  readonly value: Value | null;
+  readonly tag: string | null;
+}
+
+/** Reads what has changed since the answer of this tag. */
+export function readTagged<Value>(
+  path: string,
+  tag: string | null,
+  isValue: Check<Value>,
+): Promise<Answer<Tagged<Value>>> {
+  const reading = bodyOf(path, isValue);
+  const tagged: Reading<Tagged<Value>> = (body, response) => {
+    if (response.status === 304) return { value: { value: null, tag } };
+    const result = reading(body, response);
+    if (!('value' in result)) return result;
+    return { value: { value: result.value, tag: response.headers.get('ETag') } };
+  };
+  return ask('GET', path, undefined, tagged, tag);
+}
+
 /** A change that is answered with a body. */
 export function write<Value>(
   method: Exclude<Method, 'GET'>,
@@ -69,13 +91,17 @@ export function noteSignedOut(): void {
   signedOut();
 }
 
-type Reading<Value> = (body: Body | null) => { readonly value: Value } | Failure;
+type Reading<Value> = (
+  body: Body | null,
+  response: Response,
+) => { readonly value: Value } | Failure;
 
 async function ask<Value>(
   method: Method,
   path: string,
   body: object | undefined,
   reading: Reading<Value>,
+  tag: string | null = null,
 ): Promise<Answer<Value>> {
   const abort = new AbortController();
   const limit = method === 'GET' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS;
@@ -84,10 +110,10 @@ async function ask<Value>(
   }, limit);
   try {
     const sentAt = Date.now();
-    const response = await fetch(path, { ...init(method, body), signal: abort.signal });
+    const response = await fetch(path, { ...init(method, body, tag), signal: abort.signal });
     const answered = parse(await response.text());
-    if (!response.ok) return refused(response, answered);
-    const result = reading(answered);
+    if (!response.ok && response.status !== 304) return refused(response, answered);
+    const result = reading(answered, response);
     if (!('value' in result)) return { ok: false, failure: result };
     return { ok: true, value: result.value, sentAt, gotAt: Date.now() };
   } catch {
@@ -97,13 +123,15 @@ async function ask<Value>(
   }
 }
 
-function init(method: Method, body: object | undefined): RequestInit {
+function init(method: Method, body: object | undefined, tag: string | null): RequestInit {
+  if (tag !== null) return { method, cache: 'no-store', headers: { 'If-None-Match': tag } };
   if (body === undefined) return { method, cache: 'no-store' };
   const headers = { 'Content-Type': 'application/json' };
   return { method, cache: 'no-store', headers, body: JSON.stringify(body) };
 }
 
-function refused(response: Response, body: Body | null): { ok: false; failure: Failure } {
+/** What an answer that is no success tells. */
+export function refused(response: Response, body: Body | null): { ok: false; failure: Failure } {
   const failure = {
     ...refusal(response.status, body),
     retryAfter: retryAfter(response.headers.get('Retry-After'), Date.now()),
@@ -160,19 +188,19 @@ function failed(title: string, detail: string): Failure {
   return { title, detail, requestId: null, code: null, status: null, retryAfter: null };
 }
 
-const unreachable = failed(
+export const unreachable = failed(
   'The server cannot be reached',
   'Mainstay may be stopped, or the network between it and this browser is down.',
 );
 
-function slow(method: Method, limit: number): Failure {
+export function slow(method: Method, limit: number): Failure {
   const said = `It was asked and said nothing for ${String(limit / 1000)} seconds.`;
   // A change may have been made all the same.
   const look = method === 'GET' ? '' : ' Look whether it was done before you try again.';
   return failed('The server did not answer in time', said + look);
 }
 
-function unreadable(path: string): Failure {
+export function unreadable(path: string): Failure {
   return failed(
     'The answer is not from Mainstay',
     `What came for ${path} cannot be read. A proxy in between may be set up wrongly.`,

@@ -1,6 +1,7 @@
 import type { Slice } from './accounts';
 import { read, type Answer, type Body } from './client';
 import { isSlice, listPath } from './list';
+import { isUptime, type Uptime } from './services';
 import type { components } from './schema';
 
 type Schemas = components['schemas'];
@@ -21,6 +22,10 @@ export function readLatency(id: string, range: Range): Promise<Answer<LatencyCha
 
 export function readTimeline(id: string, range: Range): Promise<Answer<Timeline>> {
   return read(`${one(id)}/timeline?range=${range}`, isTimeline);
+}
+
+export function readDependencyUptime(id: string): Promise<Answer<Uptime>> {
+  return read(`${one(id)}/uptime`, isUptime);
 }
 
 export function readErrors(

@@ -1,6 +1,7 @@
 import type {
   Acceptance,
   AccessForm,
+  Enter,
   FormStamp,
   Invitation,
   InviteToken,
@@ -25,6 +26,10 @@ export function readSetup(): Promise<Answer<SetupState>> {
 export function setUp(token: string, email: string, password: string): Promise<Answer<UserAnswer>> {
   const body = { token, email, password } satisfies Setup;
   return write('POST', '/api/auth/setup', body, hasUser);
+}
+
+export function enterByLink(token: string): Promise<Answer<UserAnswer>> {
+  return write('POST', '/api/auth/enter', { token } satisfies Enter, hasUser);
 }
 
 export function logIn(

@@ -14,6 +14,8 @@ export type Schedule = Schemas['Schedule'];
 export type Breaker = Schemas['Breaker'];
 export type PollAnswer = Schemas['PollAnswer'];
 export type PollHistoryItem = Schemas['PollHistoryItem'];
+export type Uptime = Schemas['Uptime'];
+export type UptimeWindow = Schemas['UptimeWindow'];
 export type Trial = Schemas['SchemaTrial'];
 export type TrialAnswer = Schemas['SchemaTrialAnswer'];
 export type TriedDependency = Schemas['TriedDependency'];
@@ -65,6 +67,10 @@ export function readPollHistory(
   return read(listPath(`${one(id)}/poll-history`, { cursor }, limit), isSlice<PollHistoryItem>);
 }
 
+export function readUptime(id: string): Promise<Answer<Uptime>> {
+  return read(`${one(id)}/uptime`, isUptime);
+}
+
 /** What the server would read; nothing is stored. */
 export function tryFormat(trial: Trial): Promise<Answer<TrialAnswer>> {
   return write('POST', `${PATH}/test-schema`, trial, isTrialAnswer);
@@ -78,6 +84,10 @@ function isService(body: Body): body is Body & Service {
 
 function isDetail(body: Body): body is Body & ServiceDetail {
   return isService(body) && Array.isArray(body['dependencies']);
+}
+
+export function isUptime(body: Body): body is Body & Uptime {
+  return Array.isArray(body['windows']);
 }
 
 function isPollAnswer(body: Body): body is Body & PollAnswer {

@@ -28,6 +28,34 @@ export function errorText({ error_message, error }: DependencyError): string | n
   return error_message ?? jsonText(error);
 }
 
+/** An error with the dependency that had it. */
+export interface ErrorOf {
+  readonly key: string;
+  readonly name: string;
+  readonly at: string;
+  /** Null for the end of one. */
+  readonly text: string | null;
+}
+
+/** The errors of some dependencies since a moment, newest first. */
+export function errorsOf(
+  dependencies: readonly Pick<Dependency, 'id' | 'name'>[],
+  held: Readonly<Partial<Record<string, { readonly items: readonly DependencyError[] }>>>,
+  since: number,
+): ErrorOf[] {
+  const all = dependencies.flatMap(({ id, name }) =>
+    (held[id]?.items ?? []).map((item, at) => ({
+      key: `${id} ${item.at} ${String(at)}`,
+      name,
+      at: item.at,
+      text: errorText(item),
+    })),
+  );
+  return all
+    .filter(({ at }) => Date.parse(at) >= since)
+    .sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
+}
+
 /** Any JSON as a line of text; null where there is nothing. */
 export function jsonText(value: unknown): string | null {
   if (value === null || value === undefined) return null;

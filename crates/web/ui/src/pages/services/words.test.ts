@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Dependency } from '../../lib/api/dependencies';
 import type { Schedule } from '../../lib/api/services';
-import { byWorst, errorText, jsonText, messageOf, noneText, rangeOf } from './dependencies';
+import { byWorst, errorsOf, errorText, jsonText, messageOf, noneText, rangeOf } from './dependencies';
 import { pollText } from './poll';
-import { backoffText, hostText, pollerText, reasonOf } from './schedule';
+import { backoffText, gates, hostText, isOver, nextText, pollerText, reasonOf } from './schedule';
 import { attempt } from './trial';
 
 const dependency = (more: Partial<Dependency>): Dependency =>
   ({ error: null, error_message: null, description: null, ...more }) as Dependency;
+const NOW = Date.parse('2026-01-01T12:00:00Z');
+const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString();
 const schedule = (more: Partial<Schedule>): Schedule =>
   ({ reason: 'It is not due yet.', backoff_attempt: 0, host_in_flight: 0, waits_for_host: false, ...more }) as Schedule;
 
@@ -37,6 +39,21 @@ describe('a dependency', () => {
   });
 });
 
+describe('the errors of several dependencies', () => {
+  it('are told together, newest first, as far back as is asked for', () => {
+    const error = (second: number, text: string | null) => ({
+      at: new Date(second * 1_000).toISOString(),
+      error: null,
+      error_message: text,
+    });
+    const held = { a: { items: [error(30, null), error(10, 'late')] }, b: { items: [error(20, 'gone')] } };
+    const dependencies = [{ id: 'a', name: 'one' }, { id: 'b', name: 'two' }, { id: 'c', name: 'three' }];
+    const told = errorsOf(dependencies, held, 15_000);
+    expect(told.map(({ name, text }) => [name, text])).toEqual([['one', null], ['two', 'gone']]);
+    expect(new Set(told.map(({ key }) => key)).size).toBe(2);
+  });
+});
+
 describe('a service without dependencies says why', () => {
   const last = { at: '', success: true, error: null, latency_ms: 1 };
   it.each([
@@ -54,6 +71,35 @@ describe('the schedule', () => {
     expect(reasonOf({ is_active: true, schedule: schedule({}) })).toBe('It is not due yet.');
     expect(reasonOf({ is_active: false, schedule: null })).toContain('not active');
     expect(reasonOf({ is_active: true, schedule: null })).toContain('Nobody has polled it yet');
+  });
+
+  it.each([
+    [{}, 'in 7 s', false],
+    [{ due_at: at(-3) }, 'now', true],
+    [{ due_at: at(-3), waits_for_host: true }, 'waits for its host', true],
+    [{ in_flight_since: at(-4), due_at: at(-9) }, 'under way for 4 s', false],
+    [{ breaker: 'open', retry_at: at(48) }, 'in 48 s', false],
+  ] as const)('tells when the next poll is: %o', (more, text, over) => {
+    const service = { is_active: true, schedule: schedule({ due_at: at(7), in_flight_since: null, retry_at: null, ...more }) };
+    expect(nextText(service, NOW).replaceAll('\u00a0', ' ')).toBe(text);
+    expect(isOver(service, NOW)).toBe(over);
+  });
+
+  it('has no next poll where nobody polls', () => {
+    expect(nextText({ is_active: false, schedule: null }, NOW)).toBe('not polled');
+    expect(nextText({ is_active: true, schedule: null }, NOW)).toBe('not known yet');
+    expect(isOver({ is_active: true, schedule: null }, NOW)).toBe(false);
+    expect(isOver(null, NOW)).toBe(false);
+  });
+
+  it('says which gates are shut', () => {
+    const shut = (more: Partial<Schedule>) =>
+      gates(schedule({ due_at: at(7), retry_at: null, breaker: 'closed', failures: 0, ...more }), NOW)
+        .filter((gate) => gate.shut)
+        .map(({ name }) => name);
+    expect(shut({})).toEqual([]);
+    expect(shut({ breaker: 'open', failures: 5, backoff_attempt: 5 })).toEqual(['Breaker', 'Backoff']);
+    expect(shut({ waits_for_host: true, host_in_flight: 5 })).toEqual(['Host slots']);
   });
 
   it('names the instance that polls', () => {

@@ -1,0 +1,54 @@
+//! What is broken now: only root causes, the one that hurts most services first, each with why, whom it
+//! hurts and whom to ask. `sketch` (pure) takes them from the graph, `record` reads what the graph does
+//! not hold, and `fill` (pure) puts both together.
+
+mod fill;
+mod item;
+mod sketch;
+
+use std::sync::Arc;
+
+use mainstay_base::Clock;
+use mainstay_store::{Db, StoreError};
+
+pub use self::item::{Now, NowCause, NowCounts, NowHurt, NowReporter};
+use super::board::kept::{Kept, Version};
+use super::board::{BoardError, versioned};
+use super::record::now as record;
+use crate::answer::Answer;
+use crate::graph::{Graphs, GraphsError};
+
+/// The answer that holds now.
+pub(super) async fn read(
+    kept: &Kept,
+    db: &Db,
+    clock: &dyn Clock,
+    tick: i64,
+    graphs: &Graphs,
+) -> Result<Arc<Answer>, BoardError> {
+    // How long things take is not shown.
+    let version = || async { Ok(Version { summed: 0, ..versioned(db, Some(graphs)).await? }) };
+    kept.get(version, clock, async |_| build(db, tick, graphs).await).await
+}
+
+async fn build(db: &Db, tick: i64, graphs: &Graphs) -> Result<Now, StoreError> {
+    let sketch = sketch(graphs).await.map_err(|error| match error {
+        GraphsError::Store(error) => error,
+        // It was read: only a process that stops has none.
+        _ => StoreError::Closed,
+    })?;
+    db.snapshot(async |snapshot| {
+        let as_of = snapshot.now().await?;
+        let counted = record::counts(snapshot, tick).await?;
+        let reports = record::reports(snapshot, &sketch.dependencies()).await?;
+        let errors = record::errors(snapshot, &sketch.services()).await?;
+        Ok(fill::fill(sketch, as_of, &counted, &reports, &errors))
+    })
+    .await
+}
+
+/// It takes some milliseconds where much is broken, so it stays off the threads that answer everybody.
+async fn sketch(graphs: &Graphs) -> Result<sketch::Sketch, GraphsError> {
+    let picture = graphs.picture().await?;
+    crate::graph::blocking(move || sketch::of(&picture)).await
+}

@@ -1,0 +1,99 @@
+//! What is broken now, and because of what.
+
+use mainstay_monitor::views::{MISSING_SHOWN_FOR, Views};
+use mainstay_testkit::each_database;
+use serde_json::{Value, json};
+
+use crate::house::{House, up};
+
+impl House {
+    fn views(&self) -> Views {
+        let clock = std::sync::Arc::clone(&self.clock);
+        Views::new(self.db.clone(), clock, MISSING_SHOWN_FOR).with_graphs(self.graphs.clone())
+    }
+}
+
+async fn now(views: &Views) -> Value {
+    serde_json::from_slice(&views.now().await.unwrap().plain).unwrap()
+}
+
+fn failing(name: &str, message: &str) -> Value {
+    json!({
+        "name": name, "healthy": false, "errorMessage": message, "impact": "Nobody can pay",
+        "contact": {"slack": "#pay"}, "description": "The books",
+    })
+}
+
+each_database! {
+    async fn root_causes_come_with_why_and_whom_they_hurt(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let views = house.views();
+        assert_eq!(now(&views).await["counts"]["services"], 0);
+        let (ledger, shop) = (house.service("Ledger").await, house.service("Shop").await);
+        let (alone, idle) = (house.service("Alone").await, house.service("Idle").await);
+        house.answers(&alone, &json!([up("cache")])).await;
+        house.answers(&shop, &json!([up("ledger")])).await;
+        house.answers(&ledger, &json!([failing("db", "<b>refused</b>")])).await;
+        // Whoever asks after an event is told of it.
+        let told = now(&views).await;
+        let counts = json!({
+            "root_causes": 1, "root_services": 0, "affected": 1, "healthy": 2, "unknown": 1,
+            "inactive": 0, "services": 4,
+        });
+        assert_eq!(told["counts"], counts);
+        let cause = &told["items"][0];
+        for (field, value) in [
+            ("node_count", json!(1)),
+            ("status", json!("down")),
+            ("hurts", json!(2)),
+            ("error_message", json!("<b>refused</b>")),
+            ("impact", json!("Nobody can pay")),
+            ("contact", json!({"slack": "#pay"})),
+            ("description", json!("The books")),
+            ("reporter_count", json!(1)),
+            ("service_ids", json!([ledger.id])),
+        ] {
+            assert_eq!(cause[field], value, "{field}");
+        }
+        assert_eq!(cause["nodes"][0]["id"], "external:db");
+        let reporter = json!({
+            "service_id": ledger.id, "service_name": "Ledger",
+            "dependency_id": house.dependency("db").await, "status": "down",
+        });
+        assert_eq!(cause["reported_by"], json!([reporter]));
+        let hurt = json!([
+            {"id": ledger.id, "name": "Ledger", "status": "degraded", "distance": 1, "via": "external:db"},
+            {"id": shop.id, "name": "Shop", "status": "healthy", "distance": 2, "via": ledger.id},
+        ]);
+        assert_eq!(cause["hurt"], hurt);
+        assert_eq!(told["is_cut"], false);
+
+        house.fails(&alone).await;
+        let told = now(&views).await;
+        assert_eq!(told["counts"]["root_causes"], 2);
+        assert_eq!(told["counts"]["root_services"], 1);
+        let last = &told["items"][1];
+        assert_eq!((&last["nodes"][0]["name"], &last["hurts"]), (&json!("Alone"), &json!(0)));
+        assert_eq!(last["error_message"], "too slow");
+        assert_eq!(last["service_ids"], json!([alone.id]));
+
+        let board: Value = serde_json::from_slice(&views.board().await.unwrap().plain).unwrap();
+        let causes: Vec<_> = board["items"].as_array().unwrap().iter().map(|one| &one["cause"]).collect();
+        assert_eq!(causes, [&json!("root"), &Value::Null, &json!("affected"), &Value::Null]);
+        drop(idle);
+        house.answers(&ledger, &json!([up("db")])).await;
+        house.answers(&alone, &json!([up("cache")])).await;
+        let told = now(&views).await;
+        assert_eq!((&told["items"], &told["counts"]["root_causes"]), (&json!([]), &json!(0)));
+    }
+
+    async fn an_answer_that_holds_is_not_built_again(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let views = house.views();
+        let ledger = house.service("Ledger").await;
+        let first = views.now().await.unwrap();
+        assert_eq!(views.now().await.unwrap(), first);
+        house.answers(&ledger, &json!([failing("db", "refused")])).await;
+        assert_ne!(views.now().await.unwrap().tag, first.tag);
+    }
+}

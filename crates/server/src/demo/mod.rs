@@ -1,0 +1,59 @@
+//! `mainstay demo`: the whole product on a simulated company.
+//!
+//! A folder that goes with the process (`folder`) → the company takes its ports → who is watched
+//! (`watched`) is applied and a day of the story recorded as if it had been polled (`past`) → Mainstay
+//! serves as ever, the company begins to answer, and whoever looks is told where (`welcome`).
+
+mod folder;
+mod past;
+mod watched;
+mod welcome;
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use mainstay_base::{Clock, SystemClock};
+use mainstay_standins::{Company, Director, Pace, Story};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::cli::serve;
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::{listen, output, shutdown};
+pub(crate) use folder::Folder;
+use welcome::Welcome;
+
+/// How the demo is played.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Play {
+    pub(crate) story: Story,
+    pub(crate) pace: Pace,
+}
+
+/// Plays until a signal asks to stop.
+pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let stop = CancellationToken::new();
+    let grace = shutdown::grace(config.jobs.embedded.then_some(config.jobs.stop));
+    shutdown::on_signals(stop.clone(), grace).context("signals can't be listened to")?;
+    let listener = listen::bind(&config.http.listen).await?;
+    let company = Company::bind().await.context(
+        "the simulated services find no free ports on 127.0.0.1; check the limits on descriptors",
+    )?;
+    let past = past::record(config, &company, play.story, Arc::clone(&clock));
+    let Some(recorded) = stop.run_until_cancelled(past).await else { return Ok(Exit::Fine) };
+    recorded?;
+    let answering = TaskTracker::new();
+    let announce = |welcome: Welcome, site: &str| {
+        let director = Director::begin(play.story, play.pace, Arc::clone(&clock));
+        company.start(&director, &answering, &stop);
+        output::write_stdout(&welcome.text(site, &play))
+    };
+    let opening = serve::Opening { prepare: Welcome::prepare, announce };
+    let served = serve::serve_on(config, Arc::clone(&clock), listener, &stop, opening).await;
+    stop.cancel();
+    answering.close();
+    answering.wait().await;
+    served
+}

@@ -1,0 +1,23 @@
+//! Stand-ins for the world outside: for the demo and for tests.
+//!
+//! A simulated [`company`] (who there is and what leans on what) → the [`story`] (what happens to it and
+//! when, by a seed) → the [`world`] (how everything is at one moment, with [`noise`]) → the [`answer`](mod@answer) of
+//! each health endpoint, in the words of its framework → [`serve`] (real endpoints on loopback, by the
+//! clock of the [`director`]).
+//!
+//! Everything but the last step is pure: the same seed and the same moment make the same world.
+
+pub mod answer;
+pub mod company;
+pub mod director;
+pub mod noise;
+pub mod serve;
+pub mod story;
+pub mod world;
+
+pub use answer::{Answer, answer};
+pub use company::{ALIASES, Alias, LINKS, Link, SERVICES, Service, THINGS, Thing, Wire};
+pub use director::{Director, Pace};
+pub use serve::{Company, Endpoint};
+pub use story::{Act, Happening, Story};
+pub use world::{Grade, Manner, World};

@@ -1,0 +1,173 @@
+import type { Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, it } from 'vitest';
+import { go, type Visit } from '../browser/harness';
+import { openOwnStage } from '../browser/stage';
+import { Crowd } from './crowd';
+import { figure, median } from './figures';
+import { drawnAfter, heapOf, keyToPaint, longTasks, watchPaint } from './measure';
+
+const SERVICES = 5_000;
+const GRAPH_NODES = 2_000;
+const TRIES = 5;
+const BATCH = 500;
+const MINUTES = Number(process.env['MAINSTAY_BENCH_MINUTES'] ?? '10');
+/** Each service is asked once in this time, so this many answers come in a second: 50. */
+const POLL_INTERVAL_MS = 100_000;
+/** A turn of a service tells two things: of it, and of what it leans on. */
+const TURNING = 50;
+/** Others lean on as many things besides: together about as many nodes as the goal names. */
+const GRAPH_SERVICES = 1_940;
+const START_LIMIT_MS = 180_000;
+
+const wide = { viewport: { width: 1440, height: 900 } };
+
+const large = openOwnStage();
+const drawn = openOwnStage();
+const crowd = new Crowd({ services: SERVICES, turning: TURNING });
+const graphCrowd = new Crowd({ services: GRAPH_SERVICES, turning: 0 });
+
+beforeAll(async () => {
+  await crowd.start();
+  await graphCrowd.start();
+  await settle(large, crowd);
+  await settle(drawn, graphCrowd);
+}, START_LIMIT_MS * 2);
+
+afterAll(async () => {
+  await crowd.stop();
+  await graphCrowd.stop();
+});
+
+it('weighs the first load and each part that comes later', async () => {
+  const first = await bytesOf(large, '/');
+  figure('ui.first_load_kib', total(first) / 1024, 'KiB');
+  for (const [name, path] of Object.entries(LATER)) {
+    const more = (await bytesOf(large, path)).filter(({ path: part }) => !first.some((known) => known.path === part));
+    figure(`ui.part_${name}_kib`, total(more) / 1024, 'KiB');
+  }
+});
+
+it('shows 5 000 services', async () => {
+  const paints: number[] = [];
+  for (let run = 0; run < TRIES; run += 1) {
+    const visit = await large.visit(wide);
+    await watchPaint(visit.page, '[data-row]', 20);
+    await visit.page.goto('/services');
+    paints.push(await drawnAfter(visit.page));
+    await close(visit);
+  }
+  figure('ui.services_5000_paint_ms', median(paints), 'ms');
+});
+
+it('filters and scrolls 5 000 services', async () => {
+  const visit = await large.visit(wide);
+  await go(visit.page, '/services');
+  await visit.page.locator('[data-row]').first().waitFor();
+  const strokes = await keyToPaint(visit.page, '[data-filter]', ['status:healthy 12', 'team:pay 4', 'service-3']);
+  figure('ui.filter_ms', median(strokes), 'ms');
+  figure('ui.filter_worst_ms', Math.max(...strokes), 'ms');
+  await visit.page.locator('[data-filter]').fill('');
+  const tasks = await longTasks(visit.page, () => scroll(visit.page));
+  figure('ui.scroll_long_tasks', tasks.length, 'tasks');
+  figure('ui.scroll_longest_ms', Math.max(0, ...tasks), 'ms');
+  await close(visit);
+});
+
+it('draws a graph of 2 000 nodes', async () => {
+  const times: number[] = [];
+  for (let run = 0; run < TRIES; run += 1) {
+    const visit = await drawn.visit(wide);
+    await watchPaint(visit.page, '[data-drawn]', 1);
+    await visit.page.goto('/graph?groups=open');
+    times.push(await drawnAfter(visit.page));
+    if (run === 0) figure('ui.graph_nodes', await nodesOf(visit.page), 'nodes');
+    await close(visit);
+  }
+  figure(`ui.graph_${String(GRAPH_NODES)}_ms`, median(times), 'ms');
+});
+
+it('holds its memory while 50 events come in a second', async () => {
+  const visit = await large.visit(wide);
+  await go(visit.page, '/services');
+  crowd.turns = true;
+  await pause(60_000);
+  const before = await heapOf(visit.page);
+  await pause(MINUTES * 60_000);
+  const after = await heapOf(visit.page);
+  crowd.turns = false;
+  figure('ui.heap_mb', after / 1e6, 'MB');
+  figure('ui.heap_growth_mb', (after - before) / 1e6, 'MB');
+  await close(visit);
+});
+
+const LATER = {
+  services: '/services',
+  graph: '/graph',
+  activity: '/activity',
+  admin: '/admin/users',
+  account: '/account',
+};
+
+/** Registers the crowd and waits until each was asked once. */
+async function settle(stage: typeof large, services: Crowd): Promise<void> {
+  await stage.asAdmin(async (api) => {
+    for (const document of services.documents(POLL_INTERVAL_MS, BATCH)) {
+      const answer = await api.post('/api/services/apply', { document });
+      if (!answer.ok()) throw new Error(await answer.text());
+    }
+    const deadline = Date.now() + START_LIMIT_MS;
+    while (Date.now() < deadline) {
+      const board = await api.list<{ status: string }>('/api/board');
+      if (board.every(({ status }) => status !== 'unknown')) return;
+      await pause(1_000);
+    }
+    throw new Error('not every service was polled in time');
+  });
+}
+
+interface Part {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** What a page loads besides its data, as it came over the wire. */
+async function bytesOf(stage: typeof large, path: string): Promise<Part[]> {
+  const visit = await stage.visit(wide);
+  const finished: Request[] = [];
+  visit.page.on('requestfinished', (request) => finished.push(request));
+  await go(visit.page, path);
+  await visit.page.waitForLoadState('networkidle').catch(() => undefined);
+  const parts = finished.filter((request) => !new URL(request.url()).pathname.startsWith('/api/'));
+  const sizes = await Promise.all(
+    parts.map(async (request) => ({
+      path: new URL(request.url()).pathname.startsWith('/assets/') ? new URL(request.url()).pathname : 'page',
+      bytes: (await request.sizes()).responseBodySize,
+    })),
+  );
+  await close(visit);
+  return sizes;
+}
+
+function total(parts: readonly Part[]): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+async function scroll(page: Page): Promise<void> {
+  await page.mouse.move(720, 500);
+  for (let step = 0; step < 150; step += 1) {
+    await page.mouse.wheel(0, 600);
+    await pause(16);
+  }
+}
+
+async function nodesOf(page: Page): Promise<number> {
+  return Number(await page.locator('[data-drawn]').first().getAttribute('data-drawn'));
+}
+
+function close(visit: Visit): Promise<void> {
+  return visit.page.context().close();
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

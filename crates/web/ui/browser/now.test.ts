@@ -1,0 +1,120 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectAccessible, go, look } from './harness';
+import { openOwnStage, visitEach } from './stage';
+import { watch } from './watched';
+
+const stage = openOwnStage();
+const here = visitEach(stage);
+const watched = watch(stage);
+
+const SCRIPT = '<img src=x onerror="document.title=1"> refused';
+const well = (name: string) => [{ name, type: 'database', healthy: true }];
+const ill = (name: string) => [
+  {
+    name,
+    type: 'database',
+    healthy: false,
+    errorMessage: SCRIPT,
+    impact: 'Nobody can pay',
+    contact: { slack: '#pay' },
+  },
+];
+const card = (name: string) => here.page.getByRole('article', { name });
+
+describe('before anything is watched', () => {
+  it('Now gives the commands to paste', async () => {
+    await go(here.page, '/');
+    await here.page.getByRole('heading', { name: /^Nothing is watched yet/ }).waitFor();
+    const commands = await here.page.locator('[data-copy="command"]').allInnerTexts();
+    expect(commands.join('\n')).toContain('/api/services');
+    expect(commands.join('\n')).toContain('mainstay demo');
+  });
+});
+
+describe('an incident', () => {
+  let ledger = '';
+  beforeAll(async () => {
+    ledger = await watched.add('Ledger', watched.upstream.at('/ledger', well('vault')));
+    await watched.add('Shop', watched.upstream.at('/shop', well('ledger')));
+  });
+
+  it('appears without a reload, with why, whom it hurts and whom to ask', async () => {
+    const { page } = here;
+    await go(page, '/');
+    await page.getByText('All 2 services are healthy.').waitFor();
+    watched.upstream.at('/ledger', ill('vault'));
+    await watched.poll(ledger);
+    const told = Date.now();
+    await card('vault').waitFor();
+    expect(Date.now() - told).toBeLessThan(2_000);
+    const text = (await card('vault').innerText()).replace(/\s+/g, ' ');
+    for (const part of ['external', 'down', SCRIPT, 'Nobody can pay', 'slack #pay', '2 services lean on it', 'Shop']) {
+      expect(text).toContain(part);
+    }
+    expect(await card('vault').locator('img').count()).toBe(0);
+    expect((await page.locator('[data-summary]').innerText()).replace(/\s+/g, ' ')).toContain('1 root cause');
+    await page.getByText('vault of Ledger').waitFor();
+    await look(page, 'now-incident');
+  });
+
+  it('is polled from its card, and walked to by keys', async () => {
+    const { page } = here;
+    await go(page, '/');
+    await card('vault').getByRole('button', { name: 'Poll vault now' }).click();
+    await card('vault').getByText('1 of 1 service answered; nothing changed.').waitFor();
+    await page.locator('#main').focus();
+    await page.keyboard.press(']');
+    await page.waitForURL('**/?row=external%3Avault');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/services/${ledger}?row=*&inspector=open`);
+  });
+
+  it('stands in the activity, which can be narrowed', async () => {
+    const { page } = here;
+    await go(page, '/activity');
+    await page.getByRole('heading', { name: 'Today' }).waitFor();
+    await page.getByText('vault of Ledger').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('shop');
+    await page.getByText('vault of Ledger').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('?filter=shop');
+    await go(page, '/activity?status=down&kind=dependency');
+    await page.getByText('vault of Ledger').first().waitFor();
+    await look(page, 'activity-narrowed');
+  });
+
+  it('stays as it is in the activity while nothing happens', async () => {
+    const { page } = here;
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/api/activity') asked.push(request.url());
+    });
+    await go(page, '/activity');
+    await page.getByText('vault of Ledger').first().waitFor();
+    const before = asked.length;
+    await page.waitForTimeout(2_000);
+    expect(asked.length - before).toBeLessThanOrEqual(2);
+  });
+
+  it('stands on the wall, which fills the screen until Escape', async () => {
+    const { page } = here;
+    await go(page, '/?board');
+    const tiles = page.getByRole('list', { name: /^What everything leans on/ }).getByRole('listitem');
+    await tiles.first().waitFor();
+    expect(await tiles.first().innerText()).toContain('vault');
+    expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
+    await expectAccessible(page, 'wallboard');
+    await page.keyboard.press('Escape');
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  it('goes away by itself', async () => {
+    const { page } = here;
+    await go(page, '/');
+    await card('vault').waitFor();
+    watched.upstream.at('/ledger', well('vault'));
+    await watched.poll(ledger);
+    await page.getByText('All 2 services are healthy.').waitFor();
+  });
+});

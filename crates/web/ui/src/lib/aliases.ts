@@ -1,0 +1,56 @@
+import type { Alias, Reason } from './api/aliases';
+import type { WallGroup } from './api/now';
+import { grouped } from './time';
+
+/** The longest name, in characters, as the server counts them. */
+export const NAME_MAX = 255;
+
+/** What is wrong with a name, if anything. */
+export function nameProblem(name: string, which: 'alias' | 'canonical'): string | null {
+  const length = [...name.trim()].length;
+  if (length === 0) {
+    return which === 'alias' ? 'Which name do services report?' : 'Which name does it stand for?';
+  }
+  return length > NAME_MAX ? `A name has ${String(NAME_MAX)} characters at most; this one has ${grouped(length)}.` : null;
+}
+
+/** Names are the same whatever their case, as the wallboard takes them. */
+const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+export function groupOf(groups: readonly WallGroup[], name: string): WallGroup | undefined {
+  return groups.find(({ canonical_name }) => same(canonical_name, name));
+}
+
+/** How many dependencies go by a name. */
+export function countOf(groups: readonly WallGroup[], name: string): number {
+  const counts = groupOf(groups, name)?.counts;
+  return counts === undefined ? 0 : Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+/** Names that services report and that stand for nothing else: the most used first. */
+export function unnamed(groups: readonly WallGroup[], aliases: readonly Alias[]): WallGroup[] {
+  const taken = aliases.flatMap(({ alias, canonical_name }) => [alias, canonical_name]);
+  return groups
+    .filter(({ canonical_name }) => !taken.some((name) => same(name, canonical_name)))
+    .sort((one, other) => countOf([other], other.canonical_name) - countOf([one], one.canonical_name));
+}
+
+/** What an alias has changed, in a sentence. */
+export function changedText(count: number, { alias, canonical_name }: Pick<Alias, 'alias' | 'canonical_name'>): string {
+  if (count <= 0) return `No service reports ${alias} now; whoever does will go by ${canonical_name}`;
+  return count === 1
+    ? `1 dependency now goes by ${canonical_name}`
+    : `${grouped(count)} dependencies now go by ${canonical_name}`;
+}
+
+/** Why a thing may be a service, in a few words. */
+export function reasonText(reason: Reason): string {
+  switch (reason.kind) {
+    case 'same_name':
+      return 'called the same';
+    case 'similar_name':
+      return `called alike: ${reason.words.join(', ')}`;
+    case 'same_host':
+      return `names its host, ${reason.host}`;
+  }
+}

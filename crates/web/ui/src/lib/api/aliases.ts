@@ -1,0 +1,50 @@
+import type { Slice } from './accounts';
+import { change, read, write, type Answer, type Body } from './client';
+import { isSlice, listPath } from './list';
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+
+export type Alias = Schemas['Alias'];
+export type NewAlias = Schemas['NewAlias'];
+export type Suggestion = Schemas['GraphSuggestion'];
+export type Reason = Schemas['GraphReason'];
+type Confirmed = Schemas['Confirmed'];
+
+export function readAliases(cursor: string | null): Promise<Answer<Slice<Alias>>> {
+  return read(listPath('/api/aliases', { cursor }), isSlice<Alias>);
+}
+
+export function createAlias(alias: NewAlias): Promise<Answer<Alias>> {
+  return write('POST', '/api/aliases', alias, isAlias);
+}
+
+export function changeAlias(id: string, to: NewAlias): Promise<Answer<Alias>> {
+  return write('PATCH', one(id), to, isAlias);
+}
+
+export function deleteAlias(id: string): Promise<Answer<null>> {
+  return change('DELETE', one(id));
+}
+
+export function readSuggestions(): Promise<Answer<Slice<Suggestion>>> {
+  return read('/api/graph/suggestions', isSlice<Suggestion>);
+}
+
+export function confirmSuggestion({ key, service_id }: Suggestion): Promise<Answer<Confirmed>> {
+  return write('POST', '/api/graph/suggestions/confirm', { key, service_id }, isConfirmed);
+}
+
+export function dismissSuggestion({ key, service_id }: Suggestion): Promise<Answer<null>> {
+  return change('POST', '/api/graph/suggestions/dismiss', { key, service_id });
+}
+
+const one = (id: string) => `/api/aliases/${encodeURIComponent(id)}`;
+
+function isAlias(body: Body): body is Body & Alias {
+  return typeof body['id'] === 'string' && typeof body['alias'] === 'string';
+}
+
+function isConfirmed(body: Body): body is Body & Confirmed {
+  return typeof body['linked'] === 'number';
+}

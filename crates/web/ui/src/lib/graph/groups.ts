@@ -1,0 +1,175 @@
+import type { GraphEdge, GraphView } from '../api/graph';
+import type { Status } from '../status';
+import { worst } from './then';
+
+/** What is drawn: a node of the graph, or a team whose services are folded into one. */
+export interface DrawnNode {
+  readonly id: string;
+  readonly kind: 'service' | 'external' | 'team';
+  readonly name: string;
+  readonly status: Status;
+  /** The slot and the layer. */
+  readonly slot: number;
+  readonly layer: number;
+  readonly isRoot: boolean;
+  readonly contradicted: boolean;
+  /** How many nodes it stands for. */
+  readonly count: number;
+  /** The node in the view; -1 for a team. */
+  readonly place: number;
+}
+
+export interface DrawnEdge {
+  readonly from: number;
+  readonly to: number;
+  readonly status: Status;
+  readonly missing: boolean;
+  readonly contradicts: boolean;
+}
+
+export interface Drawn {
+  readonly nodes: readonly DrawnNode[];
+  readonly edges: readonly DrawnEdge[];
+  /** The drawn node of each node of the view. */
+  readonly of: Int32Array;
+}
+
+export interface Team {
+  readonly name: string;
+  readonly count: number;
+  readonly status: Status;
+}
+
+/** Services that belong to nobody. */
+export const NO_TEAM = '';
+/** Above this the teams are folded at first: nobody reads more dots. */
+export const MANY_NODES = 1_200;
+
+export function teamId(name: string): string {
+  return `team:${name}`;
+}
+
+export function teamName(name: string): string {
+  return name === NO_TEAM ? 'No team' : name;
+}
+
+/** The teams of a view by name, with the worst of each. */
+export function teamsOf(view: GraphView, teamOf: (service: string) => string): Team[] {
+  const members = new Map<string, Status[]>();
+  for (const { id, kind, status } of view.nodes) {
+    if (kind !== 'service') continue;
+    const name = teamOf(id);
+    const known = members.get(name);
+    if (known === undefined) members.set(name, [status]);
+    else known.push(status);
+  }
+  return [...members]
+    .map(([name, statuses]) => ({ name, count: statuses.length, status: worst(statuses) }))
+    .sort((one, other) => Number(one.name === NO_TEAM) - Number(other.name === NO_TEAM) || one.name.localeCompare(other.name));
+}
+
+/** The view with some teams folded. What only one folded team leans on is folded with it. */
+export function fold(
+  view: GraphView,
+  teamOf: (service: string) => string,
+  isFolded: (team: string) => boolean,
+): Drawn {
+  const roots = new Set(view.root_causes.flatMap(({ nodes }) => nodes.map(({ id }) => id)));
+  const contradicted = new Set(
+    view.root_causes.filter((cause) => cause.contradicted).flatMap(({ nodes }) => nodes.map(({ id }) => id)),
+  );
+  const home = homes(view, teamOf, isFolded);
+  const of = new Int32Array(view.nodes.length).fill(-1);
+  const nodes: DrawnNode[] = [];
+  const folded = new Map<string, number[]>();
+  view.nodes.forEach((node, place) => {
+    const team = home[place];
+    if (team !== undefined) {
+      const members = folded.get(team);
+      if (members === undefined) folded.set(team, [place]);
+      else members.push(place);
+      return;
+    }
+    of[place] = nodes.length;
+    const { id, kind, name, status, x: slot, y: layer } = node;
+    const marks = { isRoot: roots.has(id), contradicted: contradicted.has(id) };
+    nodes.push({ id, kind, name, status, slot, layer, ...marks, count: 1, place });
+  });
+  for (const [team, members] of folded) {
+    for (const place of members) of[place] = nodes.length;
+    nodes.push(teamNode(view, team, members, roots));
+  }
+  return { nodes, edges: joined(view.edges, of), of };
+}
+
+/** The folded team that each node is in, if any. */
+function homes(
+  view: GraphView,
+  teamOf: (service: string) => string,
+  isFolded: (team: string) => boolean,
+): (string | undefined)[] {
+  const home = view.nodes.map(({ id, kind }) => {
+    const team = kind === 'service' ? teamOf(id) : undefined;
+    return team !== undefined && isFolded(team) ? team : undefined;
+  });
+  const users = new Map<number, Set<string | undefined>>();
+  for (const { from, to } of view.edges) {
+    const known = users.get(to) ?? new Set();
+    users.set(to, known.add(home[from]));
+  }
+  view.nodes.forEach(({ kind }, place) => {
+    const [team, ...others] = users.get(place) ?? [];
+    if (kind === 'external' && others.length === 0) home[place] = team;
+  });
+  return home;
+}
+
+function teamNode(
+  view: GraphView,
+  team: string,
+  members: readonly number[],
+  roots: ReadonlySet<string>,
+): DrawnNode {
+  const all = members.flatMap((place) => view.nodes[place] ?? []);
+  const services = all.filter(({ kind }) => kind === 'service');
+  return {
+    id: teamId(team),
+    kind: 'team',
+    name: teamName(team),
+    status: worst(all.map(({ status }) => status)),
+    slot: middle(services.map(({ x }) => x)),
+    layer: middle(services.map(({ y }) => y)),
+    isRoot: all.some(({ id }) => roots.has(id)),
+    contradicted: false,
+    count: services.length,
+    place: -1,
+  };
+}
+
+function joined(edges: readonly GraphEdge[], of: Int32Array): DrawnEdge[] {
+  const found = new Map<number, DrawnEdge>();
+  const room = of.length + 1;
+  for (const edge of edges) {
+    const [from = -1, to = -1] = [of[edge.from], of[edge.to]];
+    if (from === -1 || to === -1 || from === to) continue;
+    const name = from * room + to;
+    const known = found.get(name);
+    const missing = edge.missing === true;
+    const contradicts = edge.contradicts === true;
+    found.set(name, known === undefined
+      ? { from, to, status: edge.status, missing, contradicts }
+      : {
+          from,
+          to,
+          status: worst([known.status, edge.status]),
+          missing: known.missing && missing,
+          contradicts: known.contradicts || contradicts,
+        });
+  }
+  return [...found.values()];
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[sorted.length >> 1] ?? 0;
+}

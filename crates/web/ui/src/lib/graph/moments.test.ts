@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { marksOf, markText, nextMark } from './marks';
+import { node, START, thing, view } from './sample';
+import { momentAt, momentOf, momentText, partOf, played, spanOf, stepped, windowOf } from './time';
+import { circleText, drawnText, nodeText } from './words';
+import { fold } from './groups';
+
+const NOW = START;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const LAST_HOUR = { from: NOW - HOUR, to: NOW };
+
+describe('the moment of an address', () => {
+  it.each([
+    [undefined, null],
+    ['', null],
+    ['yesterday', null],
+    [new Date(NOW - 5).toISOString(), NOW - 5],
+    [new Date(NOW + 5).toISOString(), null],
+  ])('%s', (text, expected) => {
+    expect(momentOf(text, NOW)).toBe(expected);
+  });
+
+  it.each([['6h', '6h'], ['9h', '1h'], [undefined, '1h']])('spans %s as %s', (word, span) => {
+    expect(spanOf(word)).toBe(span);
+  });
+});
+
+describe('the window', () => {
+  it.each([
+    ['now', null, LAST_HOUR],
+    ['a moment of the last hour', NOW - MINUTE, LAST_HOUR],
+    ['a moment just before it', NOW - HOUR - MINUTE, { from: NOW - 91 * MINUTE, to: NOW - 31 * MINUTE }],
+    ['a moment of last week', NOW - 200 * HOUR, { from: NOW - 200.5 * HOUR, to: NOW - 199.5 * HOUR }],
+  ])('of %s', (_, moment, expected) => {
+    expect(windowOf('1h', moment, NOW)).toEqual(expected);
+  });
+
+  it.each([
+    [0, NOW - HOUR],
+    [0.5, NOW - HOUR / 2],
+    [1, null],
+    [1.3, null],
+    [-1, NOW - HOUR],
+  ])('has a moment at %f', (part, moment) => {
+    expect(momentAt(part, LAST_HOUR, NOW)).toBe(moment);
+    if (moment !== null) expect(partOf(moment, LAST_HOUR)).toBe(Math.max(part, 0));
+  });
+});
+
+it.each([
+  ['ArrowLeft', false, null, NOW - 10_000],
+  ['ArrowLeft', true, NOW - MINUTE, NOW - MINUTE - 100_000],
+  ['ArrowLeft', false, NOW - HOUR, NOW - HOUR],
+  ['ArrowRight', false, NOW - MINUTE, NOW - 50_000],
+  ['ArrowRight', false, NOW - 5_000, null],
+  ['ArrowRight', false, null, null],
+  ['Home', false, null, NOW - HOUR],
+  ['End', false, NOW - MINUTE, null],
+  ['x', false, NOW - MINUTE, undefined],
+] as const)('%s (shift %s) leads from %s to %s', (key, shift, moment, expected) => {
+  expect(stepped(key, shift, moment, '1h', LAST_HOUR, NOW)).toBe(expected);
+});
+
+it.each([
+  [1, NOW - 9_000],
+  [10, NOW],
+  [60, NOW],
+] as const)('plays ×%i and ends at now', (speed, to) => {
+  expect(played(NOW - 10_000, 1_000, speed, NOW)).toBe(to === NOW ? null : to);
+});
+
+it('tells a moment', () => {
+  expect(momentText(NOW - 2 * HOUR, NOW, 'UTC')).toBe('19:00:00, 2\u00a0h ago');
+});
+
+describe('marks', () => {
+  const fell = (at: number, name: string, service: string | null = null, after = 'down') => ({
+    at: NOW - HOUR + at * MINUTE,
+    kind: service === null ? 'dependency' : 'service',
+    service_id: service ?? 's',
+    dependency_id: service === null ? name : null,
+    dependency_name: service === null ? name : null,
+    after,
+  });
+
+  it('are where something went down, and what fell together is one', () => {
+    const marks = marksOf(
+      [fell(30, 'kafka'), fell(10, 'Postgres'), fell(10.2, 'postgres '), fell(10.3, '', 'orders'), fell(20, 'stripe', null, 'healthy'), fell(-5, 'old')],
+      LAST_HOUR,
+      () => 'Orders',
+    );
+    expect(marks.map(markText)).toEqual(['Postgres, Orders went down', 'kafka went down']);
+    expect(marks[0]?.at).toBe(NOW - HOUR + 10.3 * MINUTE);
+    expect(nextMark(marks, NOW, -1)?.names).toEqual(['kafka']);
+    expect(nextMark(marks, NOW - HOUR, 1)?.count).toBe(2);
+    expect(nextMark(marks, NOW, 1)).toBeNull();
+  });
+
+  it('name a few and count the rest', () => {
+    const [mark] = marksOf(['a', 'b', 'c', 'd', 'e'].map((name) => fell(1, name)), LAST_HOUR, () => undefined);
+    expect(mark && markText(mark)).toBe('a, b, c and 2 more went down');
+  });
+});
+
+describe('what is told of a node', () => {
+  const name = (id: string) => ({ id, kind: 'service' as const, name: id, status: 'down' as const });
+  const cause = { nodes: [name('Ledger')], node_count: 1, since: null, hurts: 7, contradicted: false };
+  const why = { status: 'down' as const, since: new Date(NOW - HOUR).toISOString(), root_causes: [0], root_cause_count: 1 };
+
+  it.each([
+    [node('Orders'), [], 'Orders, healthy'],
+    [thing('kafka', { status: 'unknown' }), [], 'kafka, external, unknown'],
+    [node('Ledger', why), [cause], 'Ledger, down since 20:00:00, root cause, hurts 7 services'],
+    [node('Ledger', why), [{ ...cause, hurts: 1, contradicted: true }], 'Ledger, down since 20:00:00, root cause, hurts 1 service, contradicted'],
+    [node('Ledger', why), [{ ...cause, hurts: 0, node_count: 3 }], 'Ledger, down since 20:00:00, root cause together with 2 more, hurts nobody else'],
+    [node('Orders', why), [cause], 'Orders, down since 20:00:00, because of Ledger'],
+    [node('Orders', { ...why, root_cause_count: 4 }), [cause], 'Orders, down since 20:00:00, because of Ledger and 3 more'],
+  ])('%o', (one, root_causes, text) => {
+    expect(nodeText(view([one], [], { root_causes }), one, NOW, 'UTC')).toBe(text);
+  });
+
+  it('tells of a folded team', () => {
+    const shown = view([node('Ledger', why)], [], { root_causes: [cause] });
+    const [team] = fold(shown, () => 'Pay', () => true).nodes;
+    expect(team && drawnText(shown, team, NOW)).toBe('Team Pay, folded, 1 service, the worst is down, holds a root cause');
+  });
+});
+
+it.each([
+  [[], ''],
+  [[['Ledger', 'Audit']], 'Ledger and Audit lean on each other.'],
+  [[['A', 'B', 'C', 'D', 'E', 'F']], 'A, B, C, D and 2 more lean on each other.'],
+  [[['A', 'B'], ['C', 'D'], ['E', 'F']], 'A and B lean on each other, and so do 2 circles more.'],
+])('tells of circles %j', (circles, text) => {
+  const name = (id: string) => ({ id, kind: 'service' as const, name: id, status: 'healthy' as const });
+  expect(circleText(circles.map((names) => ({ nodes: names.map(name), node_count: names.length })))).toBe(text);
+});

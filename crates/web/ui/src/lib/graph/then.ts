@@ -1,0 +1,200 @@
+import type { GraphEdge, GraphView } from '../api/graph';
+import { STATUSES, type Status } from '../status';
+import { explain, isUnhealthy, type Plain } from './causes';
+import { compared, type Moment, type PastDependency } from './replay';
+
+/** The place of a node on the server's grid. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The graph of a moment, by the same rules as the server's. */
+export function viewOf(
+  moment: Moment,
+  at: number,
+  place: (id: string) => Place | undefined,
+): GraphView {
+  const draft = new Drawing(moment);
+  const nodes = draft.plain(place);
+  const edges = draft.edgesTo(nodes);
+  const found = explain(nodes, edges, (node) => draft.failingSince(node, nodes));
+  return { at: new Date(at).toISOString(), records_since: null, edges, truncated: false, ...found };
+}
+
+/** What counts more comes later, as on the server. */
+const WEIGHT: Record<Status, number> = { skipped: 0, unknown: 1, healthy: 2, degraded: 3, down: 4 };
+
+export function worst(statuses: Iterable<Status>): Status {
+  let found: Status = 'skipped';
+  for (const status of statuses) if (WEIGHT[status] > WEIGHT[found]) found = status;
+  return found;
+}
+
+/** The worst first. */
+export function bySeverity(one: string, other: string): number {
+  const weight = (word: string) => WEIGHT[STATUSES.find((status) => status === word) ?? 'unknown'];
+  return weight(other) - weight(one);
+}
+
+/** Whether what is said of a node is the opposite of what it is. */
+function contradicts(said: Status, is: Status): boolean {
+  return is === 'healthy' ? isUnhealthy(said) : is === 'down' && said === 'healthy';
+}
+
+/** What one service says of one node. */
+interface Said {
+  readonly from: number;
+  readonly to: string;
+  status: Status;
+  since: number;
+  count: number;
+  missing: boolean;
+}
+
+interface Thing {
+  readonly id: string;
+  readonly names: Map<string, number>;
+  readonly said: Said[];
+}
+
+/** Puts the reports of a moment together. */
+class Drawing {
+  readonly #moment: Moment;
+  readonly #ids: readonly string[];
+  readonly #said: Said[] = [];
+  readonly #things = new Map<string, Thing>();
+
+  constructor(moment: Moment) {
+    this.#moment = moment;
+    this.#ids = [...moment.services.keys()].sort();
+    this.#read();
+  }
+
+  plain(place: (id: string) => Place | undefined): Plain[] {
+    const nowhere = { x: 0, y: -1 };
+    const services = this.#ids.flatMap((id) => {
+      const service = this.#moment.services.get(id);
+      if (service === undefined) return [];
+      const { name, status, since } = service;
+      return [{ id, kind: 'service' as const, name, status, since: iso(since), ...(place(id) ?? nowhere) }];
+    });
+    const things = [...this.#things.values()].map(({ id, names, said }) => {
+      const status = worst(said.map((one) => one.status));
+      const name = [...names].reduce((best, one) => (one[1] > best[1] ? one : best), ['', 0])[0];
+      const since = sinceOf(said.filter((one) => one.status === status), status);
+      return { id, kind: 'external' as const, name, status, since: iso(since), ...(place(id) ?? nowhere) };
+    });
+    return placed([...services, ...things], this.#said);
+  }
+
+  edgesTo(nodes: readonly Plain[]): GraphEdge[] {
+    const places = new Map(nodes.map(({ id }, index) => [id, index]));
+    return this.#said.flatMap(({ from, to: id, status, count, missing }) => {
+      const to = places.get(id);
+      if (to === undefined) return [];
+      const edge: GraphEdge = { from, to, status };
+      if (count > 1) edge.count = count;
+      if (missing) edge.missing = true;
+      if (contradicts(status, nodes[to]?.status ?? 'unknown')) edge.contradicts = true;
+      return [edge];
+    });
+  }
+
+  /** Since when the first who find it failing did so; of a service, since when it is as it is. */
+  failingSince(node: number, nodes: readonly Plain[]): number | null {
+    const { id, since } = nodes[node] ?? { id: '', since: null };
+    const said = this.#things.get(id)?.said.filter((one) => isUnhealthy(one.status));
+    if (said === undefined) return since === null ? null : Date.parse(since);
+    return said.length === 0 ? null : Math.min(...said.map((one) => one.since));
+  }
+
+  #read(): void {
+    const places = new Map(this.#ids.map((id, index) => [id, index]));
+    const byName = new Map<string, string>();
+    for (const id of this.#ids) {
+      const key = compared(this.#moment.services.get(id)?.name ?? '');
+      if (!byName.has(key)) byName.set(key, id);
+    }
+    const edges = new Map<string, Said>();
+    for (const dependency of this.#moment.dependencies.values()) {
+      const from = places.get(dependency.service);
+      if (dependency.closed || from === undefined) continue;
+      const { linked, key } = dependency;
+      const service = linked !== null && places.has(linked) ? linked : byName.get(key);
+      if (service === dependency.service) continue;
+      this.#add(edges, from, service ?? `external:${key}`, dependency, service === undefined);
+    }
+  }
+
+  #add(
+    edges: Map<string, Said>,
+    from: number,
+    to: string,
+    dependency: PastDependency,
+    isThing: boolean,
+  ): void {
+    const { status, since } = this.#heard(dependency);
+    const missing = dependency.missingSince !== null;
+    const name = `${String(from)} ${to}`;
+    const known = edges.get(name);
+    if (known === undefined) {
+      const said: Said = { from, to, status, since, count: 1, missing };
+      edges.set(name, said);
+      this.#said.push(said);
+      if (isThing) this.#thing(to).said.push(said);
+    } else {
+      known.since = status === known.status ? sinceOf([known, { since }], status) : WEIGHT[status] > WEIGHT[known.status] ? since : known.since;
+      known.status = worst([known.status, status]);
+      known.count += 1;
+      known.missing &&= missing;
+    }
+    if (!isThing) return;
+    const { names } = this.#thing(to);
+    names.set(dependency.name, (names.get(dependency.name) ?? 0) + 1);
+  }
+
+  /** What is missing, or told by a service that can't be asked, tells nothing. */
+  #heard(dependency: PastDependency): { status: Status; since: number } {
+    const stale = this.#moment.services.get(dependency.service)?.staleSince ?? null;
+    const hidden = [dependency.missingSince, stale].filter((since) => since !== null);
+    if (hidden.length === 0) return { status: dependency.status, since: dependency.since };
+    return { status: 'unknown', since: Math.min(...hidden) };
+  }
+
+  #thing(id: string): Thing {
+    const known = this.#things.get(id) ?? { id, names: new Map(), said: [] };
+    this.#things.set(id, known);
+    return known;
+  }
+}
+
+/** Of many who say the same: the first when something is wrong, else the last. */
+function sinceOf(said: readonly { readonly since: number }[], status: Status): number {
+  const dates = said.map(({ since }) => since);
+  return isUnhealthy(status) ? Math.min(...dates) : Math.max(...dates);
+}
+
+function iso(time: number): string | null {
+  return Number.isFinite(time) ? new Date(time).toISOString() : null;
+}
+
+/** What is not drawn today stands right of who leant on it, below everybody else. */
+function placed(nodes: readonly Plain[], said: readonly Said[]): Plain[] {
+  if (nodes.every(({ y }) => y >= 0)) return [...nodes];
+  const index = new Map(nodes.map(({ id }, at) => [id, at]));
+  const layers = nodes.map(({ y }) => y);
+  const below = new Map<number, number>();
+  for (const { x, y } of nodes) below.set(y, Math.max(below.get(y) ?? -2, x));
+  return nodes.map((node) => {
+    if (node.y >= 0) return node;
+    const users = said.filter(({ to }) => to === node.id).map(({ from }) => layers[from] ?? -1);
+    const own = index.get(node.id);
+    const used = said.filter(({ from }) => from === own).map(({ to }) => layers[index.get(to) ?? -1] ?? -1);
+    const ahead = used.filter((layer) => layer > 0).map((layer) => layer - 1);
+    const y = Math.max(0, ...(users.length > 0 ? users.map((layer) => layer + 1) : [Math.min(...ahead, 0)]));
+    const x = (below.get(y) ?? -2) + 2;
+    below.set(y, x);
+    return { ...node, x, y };
+  });
+}

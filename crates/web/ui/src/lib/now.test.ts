@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { NowCause, NowCounts, NowHurt } from './api/now';
+import type { Answer } from './api/client';
+import type { PollAnswer } from './api/services';
+import { branches, calmText, opens, polledText, rowOf, summary, titleOf } from './now';
+import { format } from './route';
+
+const NONE: NowCounts = {
+  root_causes: 0,
+  root_services: 0,
+  affected: 0,
+  healthy: 0,
+  unknown: 0,
+  inactive: 0,
+  services: 0,
+};
+
+const node = (id: string, kind: 'service' | 'external' = 'service') => ({
+  id,
+  kind,
+  name: id.toUpperCase(),
+  status: 'down' as const,
+});
+
+const hurt = (id: string, via: string): NowHurt => ({ id, name: id, status: 'degraded', distance: 1, via });
+
+const cause = (more: Partial<NowCause>): NowCause => ({
+  nodes: [node('a')],
+  node_count: 1,
+  status: 'down',
+  since: null,
+  hurts: 0,
+  contradicted: false,
+  error_message: null,
+  impact: null,
+  contact: null,
+  description: null,
+  reported_by: [],
+  reporter_count: 0,
+  hurt: [],
+  service_ids: [],
+  ...more,
+});
+
+const polled = (more: Partial<PollAnswer>): Answer<PollAnswer> => ({
+  ok: true,
+  sentAt: 0,
+  gotAt: 0,
+  value: {
+    success: true,
+    latency_ms: 1,
+    error: null,
+    dependencies_updated: 1,
+    warnings: [],
+    status_changes: [],
+    ...more,
+  } as PollAnswer,
+});
+
+describe('the line above every page', () => {
+  it.each<[Partial<NowCounts>, string[]]>([
+    [{ healthy: 1204 }, ['No root cause', '1\u202f204 healthy → /services?filter=status%3Ahealthy']],
+    [
+      { root_causes: 2, root_services: 2, affected: 41, healthy: 7 },
+      [
+        '2 root causes → /services?filter=is%3Aroot',
+        '41 affected → /services?filter=is%3Aaffected',
+        '7 healthy → /services?filter=status%3Ahealthy',
+      ],
+    ],
+    // What is no service is not in the list of services.
+    [{ root_causes: 1 }, ['1 root cause → /']],
+    [{ unknown: 3 }, ['No root cause', '3 unknown → /services?filter=status%3Aunknown']],
+  ])('tells of %o', (counts, expected) => {
+    const told = summary({ ...NONE, ...counts }).map(({ count, words, leads }) => {
+      const text = count === null ? words : `${count} ${words}`;
+      return leads === null ? text : `${text} → ${format(leads) ?? ''}`;
+    });
+    expect(told).toEqual(expected);
+  });
+});
+
+describe('while nothing is broken', () => {
+  it.each<[Partial<NowCounts>, string]>([
+    [{ services: 3, healthy: 3 }, 'All 3 services are healthy.'],
+    [{ services: 1, healthy: 1 }, 'The one service is healthy.'],
+    [{ services: 4, healthy: 2, unknown: 1, inactive: 1 }, 'Nothing is known to be broken. Of 3 services, 1 is not known.'],
+    [{ services: 2, unknown: 2 }, 'Nothing is known yet. The first polls are under way.'],
+    [{ services: 2, inactive: 2 }, 'Every service is switched off, so nothing is asked.'],
+  ])('says of %o', (counts, text) => {
+    expect(calmText({ ...NONE, ...counts })).toBe(text);
+  });
+});
+
+describe('a root cause', () => {
+  it.each([
+    [['a'], 1, 'A'],
+    [['a', 'b'], 2, 'A and B'],
+    [['a', 'b', 'c'], 3, 'A, B and C'],
+    [['a', 'b', 'c', 'd'], 9, 'A, B and 7 more'],
+    [[], 0, ''],
+  ])('of %o is called by its nodes', (ids, count, title) => {
+    expect(titleOf({ nodes: ids.map((id) => node(id)), node_count: count })).toBe(title);
+  });
+
+  it('opens where it is shown in full', () => {
+    const reporter = { service_id: '0b', service_name: 'B', dependency_id: '0d', status: 'down' as const };
+    const external = cause({ nodes: [node('external:db', 'external')], reported_by: [reporter] });
+    expect(format(opens(cause({ nodes: [node('0a')] })) ?? fail())).toBe('/services/0a');
+    expect(format(opens(external) ?? fail())).toBe('/services/0b?row=0d&inspector=open');
+    expect(opens({ ...external, reported_by: [] })).toBeNull();
+    expect(rowOf(external)).toBe('external:db');
+  });
+
+  it('shows whom it hurts as a tree', () => {
+    const all = [hurt('b', 'a'), hurt('c', 'a'), hurt('d', 'b'), hurt('e', 'd'), hurt('f', 'c')];
+    expect(branches({ hurt: all }).map(({ id, depth }) => `${'-'.repeat(depth)}${id}`)).toEqual([
+      'b',
+      '-d',
+      '--e',
+      'c',
+      '-f',
+    ]);
+  });
+});
+
+describe('polls of several', () => {
+  const refused: Answer<PollAnswer> = {
+    ok: false,
+    failure: { title: '', detail: '', requestId: null, code: null, status: 429, retryAfter: 1 },
+  };
+
+  it.each([
+    [[polled({})], '1 of 1 service answered; nothing changed.'],
+    [[polled({}), refused], '1 of 2 services answered; 1 could not be polled now; nothing changed.'],
+    [
+      [polled({ success: false, error: { kind: 'timeout', message: 'too slow' } })],
+      '0 of 1 service answered; too slow; nothing changed.',
+    ],
+    [
+      [
+        polled({
+          status_changes: [{ dependency_name: 'db', previous: 'down', current: 'healthy' }] as never,
+        }),
+      ],
+      '1 of 1 service answered; db is healthy.',
+    ],
+  ])('%# are told in one sentence', (answers, text) => {
+    expect(polledText(answers)).toBe(text);
+  });
+});
+
+function fail(): never {
+  throw new Error('it leads nowhere');
+}

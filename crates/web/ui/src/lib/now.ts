@@ -1,0 +1,119 @@
+import type { Now, NowCause, NowCounts } from './api/now';
+import type { PollAnswer } from './api/services';
+import type { Answer } from './api/client';
+import { at, type Route } from './route';
+import { statusOf, type Status } from './status';
+import { counted, grouped } from './time';
+
+/** A number of the line above every page, and what it leads to; null for what leads nowhere. */
+export interface SummaryPart {
+  readonly status: Status;
+  readonly count: string | null;
+  readonly words: string;
+  readonly leads: Route | null;
+}
+
+/** "2 root causes · 41 affected · 1 204 healthy". */
+export function summary(counts: NowCounts): SummaryPart[] {
+  const { root_causes: roots, affected, healthy, unknown } = counts;
+  const some = (status: Status, count: number, words: string, leads: Route): SummaryPart[] =>
+    count === 0 ? [] : [{ status, count: grouped(count), words, leads }];
+  const calm: SummaryPart = { status: 'healthy', count: null, words: 'No root cause', leads: null };
+  return [
+    ...(roots === 0
+      ? [calm]
+      : some('down', roots, roots === 1 ? 'root cause' : 'root causes', rootsAt(counts))),
+    ...some('degraded', affected, 'affected', services('is:affected')),
+    ...some('healthy', healthy, 'healthy', services('status:healthy')),
+    ...some('unknown', unknown, 'unknown', services('status:unknown')),
+  ];
+}
+
+/** What stands where the cards would, while there is none. */
+export function calmText({ healthy, unknown, services: all, inactive }: NowCounts): string {
+  const active = all - inactive;
+  if (active === 0) return 'Every service is switched off, so nothing is asked.';
+  if (unknown > 0 && healthy === 0) return 'Nothing is known yet. The first polls are under way.';
+  if (unknown > 0) {
+    const not = `${grouped(unknown)} ${unknown === 1 ? 'is' : 'are'} not known`;
+    return `Nothing is known to be broken. Of ${counted(active, active, 'service')}, ${not}.`;
+  }
+  return active === 1 ? 'The one service is healthy.' : `All ${grouped(active)} services are healthy.`;
+}
+
+/** What a root cause is called: a circle by the first of its nodes. */
+export function titleOf({ nodes, node_count }: Pick<NowCause, 'nodes' | 'node_count'>): string {
+  const named = nodes.map(({ name }) => name);
+  const first = named.slice(0, node_count > 3 ? 2 : 3);
+  const rest = node_count - first.length;
+  if (rest > 0) return `${first.join(', ')} and ${grouped(rest)} more`;
+  return first.length < 2 ? (first[0] ?? '') : `${first.slice(0, -1).join(', ')} and ${first.at(-1) ?? ''}`;
+}
+
+/** What names a root cause in the address. */
+export function rowOf({ nodes }: Pick<NowCause, 'nodes'>): string {
+  return nodes[0]?.id ?? '';
+}
+
+/** Where a root cause is shown in full: its service, or the dependency of the first who reports it. */
+export function opens({ nodes, reported_by }: NowCause): Route | null {
+  const [first] = nodes;
+  if (first?.kind === 'service') return at('service', { id: first.id });
+  const [reporter] = reported_by;
+  if (reporter === undefined) return null;
+  const service = at('service', { id: reporter.service_id });
+  return { ...service, row: reporter.dependency_id, inspector: true };
+}
+
+/** A service of the tree of those who are hurt. */
+export interface Branch {
+  readonly id: string;
+  readonly name: string;
+  readonly status: Status;
+  /** 0 for who leans on the cause itself. */
+  readonly depth: number;
+}
+
+/** The services that are hurt, each below the one through which it is. */
+export function branches({ hurt }: Pick<NowCause, 'hurt'>): Branch[] {
+  const known = new Set(hurt.map(({ id }) => id));
+  const below = (via: string | null, depth: number): Branch[] =>
+    hurt
+      .filter((one) => (via === null ? !known.has(one.via) : one.via === via))
+      .flatMap(({ id, name, status }) => [
+        { id, name, status: statusOf(status), depth },
+        ...below(id, depth + 1),
+      ]);
+  return below(null, 0);
+}
+
+/** What polls of several services brought, in one sentence. */
+export function polledText(answers: readonly Answer<PollAnswer>[]): string {
+  const done = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  const refused = answers.length - done.length;
+  const failed = done.filter(({ success }) => !success);
+  const changed = done.flatMap(({ status_changes }) =>
+    status_changes.map(({ dependency_name, current }) => `${dependency_name} is ${current}`),
+  );
+  const parts = [
+    `${grouped(done.length - failed.length)} of ${counted(answers.length, answers.length, 'service')} answered`,
+    ...(failed[0]?.error ? [failed[0].error.message] : []),
+    ...(refused > 0 ? [`${grouped(refused)} could not be polled now`] : []),
+    changed.length === 0 ? 'nothing changed' : [...new Set(changed)].slice(0, 5).join(', '),
+  ];
+  return `${parts.join('; ')}.`;
+}
+
+/** How many root causes are not listed. */
+export function unlisted({ counts, items }: Now): number {
+  return Math.max(counts.root_causes - items.length, 0);
+}
+
+/** The list of services can show root causes only where all of them are services. */
+function rootsAt({ root_causes, root_services }: NowCounts): Route {
+  return root_causes === root_services ? services('is:root') : at('now');
+}
+
+function services(filter: string): Route {
+  return { ...at('services'), filter };
+}

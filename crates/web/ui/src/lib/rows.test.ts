@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { AROUND, placesOf, rowAfter, rowsOn, scrollFor, slotsFor } from './rows';
+
+describe('the rows of a long list', () => {
+  it.each([
+    ['at the top', 0, 5_000, { first: 0, end: 10 + AROUND }],
+    ['in the middle', 28 * 100, 5_000, { first: 100 - AROUND, end: 110 + AROUND }],
+    ['at the end', 28 * 4_990, 5_000, { first: 4_990 - AROUND, end: 5_000 }],
+    ['behind the end of one that became short', 28 * 4_990, 3, { first: 2, end: 3 }],
+    ['with none', 0, 0, { first: 0, end: 0 }],
+  ])('%s', (_, top, count, span) => {
+    expect(rowsOn(top, 280, 28, count)).toEqual(span);
+  });
+
+  it.each([0, 1, 27, 28, 29, 2_801, 140_000 - 290])('never share a slot, from %i on', (top) => {
+    const { first, end } = rowsOn(top, 290, 28, 5_000);
+    expect(end - first).toBeLessThanOrEqual(slotsFor(290, 28));
+  });
+
+  it.each([
+    [-1, [4, 5]],
+    [4, [4, 5]],
+    [1, [1, 4, 5]],
+    [9, [4, 5, 9]],
+  ])('draw the selected one too: %i', (more, places) => {
+    expect(placesOf({ first: 4, end: 6 }, more)).toEqual(places);
+  });
+
+  it.each([
+    ['in sight', 5, 0, null],
+    ['above', 5, 280, 140],
+    ['below', 20, 0, 308],
+    ['cut at the end', 10, 0, 28],
+  ])('%s', (_, at, top, expected) => {
+    expect(scrollFor(at, top, 280, 28)).toBe(expected);
+  });
+
+  it.each([
+    ['ArrowDown', 0, 1],
+    ['ArrowDown', 99, 99],
+    ['ArrowUp', 0, 0],
+    ['PageDown', 5, 14],
+    ['PageUp', 5, 0],
+    ['Home', 50, 0],
+    ['End', 50, 99],
+    ['ArrowDown', -1, 0],
+    ['x', 5, null],
+  ])('%s from %i leads to %j', (key, at, expected) => {
+    expect(rowAfter(key, at, 10, 100)).toBe(expected);
+  });
+});

@@ -1,0 +1,56 @@
+import type { Setting } from './api/settings';
+
+/** Settings that belong together. */
+export interface Group {
+  readonly name: string;
+  readonly title: string;
+  readonly settings: readonly Setting[];
+}
+
+/** What is not named here goes by its own name. */
+const TITLES: Readonly<Partial<Record<string, string>>> = {
+  accounts: 'Accounts',
+  client: 'Commands that talk to a server',
+  data_dir: 'Data folder',
+  database: 'Database',
+  events: 'Events',
+  history: 'History',
+  http: 'Server',
+  jobs: 'Background jobs',
+  log: 'Log',
+  mail: 'Mail',
+  metrics: 'Metrics',
+  outbound: 'What may be called',
+  poll: 'Polling',
+  sse: 'Live streams',
+  telemetry: 'Traces',
+  tls: 'TLS',
+};
+
+/** By the first word of the key, in the order of the keys. */
+export function groups(settings: readonly Setting[]): Group[] {
+  const names = [...new Set(settings.map(({ key }) => groupOf(key)))];
+  return names.map((name) => ({
+    name,
+    title: TITLES[name] ?? name,
+    settings: settings.filter(({ key }) => groupOf(key) === name),
+  }));
+}
+
+/** Where a value comes from, in a few words. */
+export function sourceText({ source, source_name, value }: Pick<Setting, 'source' | 'source_name' | 'value'>): string {
+  if (value === null) return 'not set';
+  return source === 'default' ? 'default' : (source_name ?? source);
+}
+
+/** The line that sets it in the file; null where it has no value, or one that is a secret. */
+export function tomlLine({ key, value, masked }: Pick<Setting, 'key' | 'value' | 'masked'>): string | null {
+  return value === null || masked ? null : `${key} = ${value}`;
+}
+
+/** What the filter looks at. */
+export function texts({ key, value, help, variables, flag, source_name }: Setting): string[] {
+  return [key, value ?? '', help, ...variables, flag ?? '', source_name ?? ''];
+}
+
+const groupOf = (key: string) => key.split('.')[0] ?? key;

@@ -1,0 +1,86 @@
+import type { GraphView } from '../../lib/api/graph';
+import { emphasis } from '../../lib/graph/emphasis';
+import { foldsOf, foldsText, isFolded, toggled, type Folds } from '../../lib/graph/folds';
+import { fold, MANY_NODES, NO_TEAM, teamId, teamsOf, type DrawnNode } from '../../lib/graph/groups';
+import { layout } from '../../lib/graph/layout';
+import { listsOf } from '../../lib/graph/lists';
+import { rowsOf } from '../../lib/graph/part';
+import { VALUE_LIMIT } from '../../lib/route';
+import { router } from '../../state/router.svelte';
+import { setWhere } from './address';
+
+/** A view as it is drawn: teams folded, nodes in their places, one of them selected. */
+export class Picture {
+  readonly #view: () => GraphView;
+  readonly #teamOf: (service: string) => string;
+  readonly view = $derived.by(() => this.#view());
+  readonly teams = $derived.by(() => teamsOf(this.view, this.#teamOf));
+  readonly isLarge = $derived.by(() => this.view.nodes.length > MANY_NODES);
+  readonly folds = $derived(foldsOf(router.route.where.teams, this.isLarge));
+  readonly drawn = $derived.by(() => fold(this.view, this.#teamOf, (team) => isFolded(this.folds, team)));
+  readonly isWhole = $derived(
+    this.drawn.nodes.length === this.view.nodes.length && router.route.where.service === undefined,
+  );
+  readonly points = $derived(layout(this.drawn.nodes, this.isWhole));
+  readonly lists = $derived(listsOf(this.drawn.nodes.length, this.drawn.edges));
+  readonly #whole = $derived.by(() => listsOf(this.view.nodes.length, this.view.edges));
+  /** The nodes that the filter leaves, in the order of the list. */
+  readonly rows = $derived.by(() => rowsOf(this.view, router.route.filter));
+  readonly #matches = $derived.by(() => {
+    if (router.route.filter === '') return null;
+    const matches = this.drawn.nodes.map(() => false);
+    const places = this.view.nodes.map(({ id }, place) => [id, place] as const);
+    const kept = Object.fromEntries(this.rows.map(({ id }) => [id, true]));
+    for (const [id, place] of places) {
+      const drawn = this.drawn.of[place] ?? -1;
+      if (kept[id] === true && drawn !== -1) matches[drawn] = true;
+    }
+    return matches;
+  });
+  /** The node of the view that the address names. An address is cut where a name is very long. */
+  readonly node = $derived.by(() => {
+    const { row } = router.route;
+    if (row === null) return null;
+    const isIt = (id: string) => id === row || (row.length === VALUE_LIMIT && id.startsWith(row));
+    return this.view.nodes.find(({ id }) => isIt(id)) ?? null;
+  });
+  readonly team = $derived(this.teams.find(({ name }) => teamId(name) === router.route.row) ?? null);
+  /** The drawn node that stands for it. */
+  readonly selected = $derived.by(() => {
+    if (this.node !== null) return this.#place(this.drawn.of[this.view.nodes.indexOf(this.node)]);
+    const { row } = router.route;
+    return row === null ? null : this.#place(this.drawn.nodes.findIndex(({ id }) => id === row));
+  });
+  readonly emphasis = $derived(emphasis(this.lists, this.selected, this.#matches));
+
+  constructor(view: () => GraphView, teamOf: (service: string) => string) {
+    this.#view = view;
+    this.#teamOf = teamOf;
+  }
+
+  get whole() {
+    return this.#whole;
+  }
+
+  toggle(team: string): void {
+    this.#fold(toggled(this.folds, team));
+  }
+
+  foldAll(folded: boolean): void {
+    this.#fold(foldsOf(folded ? '*' : ',', this.isLarge));
+  }
+
+  unfold({ id }: Pick<DrawnNode, 'id'>): void {
+    const team = this.teams.find(({ name }) => teamId(name) === id)?.name ?? NO_TEAM;
+    router.change({ row: null, inspector: false });
+    if (isFolded(this.folds, team)) this.toggle(team);
+  }
+
+  #fold(folds: Folds): void {
+    setWhere({ teams: foldsText(folds, this.isLarge) });
+  }
+
+  #place(place: number | undefined): number | null {
+    return place === undefined || place === -1 ? null : place;
+  }
+}

@@ -1,0 +1,85 @@
+import type { Answer, Failure } from '../lib/api/client';
+import { calmly, type Calm } from './calmly';
+import { onReadAgain } from './refresh';
+import { stream } from './stream.svelte';
+
+/** So many are asked for at the same time; the others wait. */
+const AT_ONCE = 4;
+
+/** By the id of the dependency; what was not read yet is not in it. */
+export type Held<Value> = Readonly<Partial<Record<string, Value>>>;
+
+/** Something of each dependency of a service: read once, and again when something happens to it. */
+export class Each<Value, Key extends string> {
+  held = $state.raw<Held<Value>>({});
+  failure = $state.raw<Failure | null>(null);
+  readonly #service: string;
+  readonly #ask: (id: string, key: Key) => Promise<Answer<Value>>;
+  #key: Key | null = null;
+  #wanted: readonly string[] = [];
+  #due: readonly string[] = [];
+  #soon: Calm | null = null;
+
+  constructor(service: string, ask: (id: string, key: Key) => Promise<Answer<Value>>) {
+    this.#service = service;
+    this.#ask = ask;
+  }
+
+  /** Follows them until the returned function is called. */
+  run(): () => void {
+    const soon = calmly(() => this.#read());
+    this.#soon = soon;
+    const all = () => {
+      this.#readSoon(this.#wanted);
+    };
+    const stops = [
+      stream.on(['dependency:status'], (event) => {
+        const id = event['dependency_id'];
+        if (typeof id === 'string' && this.#wanted.includes(id)) this.#readSoon([id]);
+      }),
+      stream.on(['service:status', 'service:updated'], (event) => {
+        if (event['service_id'] === this.#service) all();
+      }),
+      stream.onReload(all),
+      onReadAgain(all),
+    ];
+    all();
+    return () => {
+      soon.stop();
+      this.#soon = null;
+      for (const stop of stops) stop();
+    };
+  }
+
+  /** Which ones are shown, and by what: with another key all are read anew. */
+  want(ids: readonly string[], key: Key): void {
+    if (key !== this.#key) this.held = {};
+    this.#key = key;
+    this.#wanted = ids;
+    this.#readSoon(ids.filter((id) => this.held[id] === undefined));
+  }
+
+  #readSoon(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    this.#due = [...this.#due.filter((id) => !ids.includes(id)), ...ids];
+    this.#soon?.ask();
+  }
+
+  async #read(): Promise<void> {
+    const ids = this.#due;
+    this.#due = [];
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => this.#readOne(id)));
+    }
+  }
+
+  async #readOne(id: string): Promise<void> {
+    const key = this.#key;
+    if (key === null) return;
+    const answer = await this.#ask(id, key);
+    // Another key was chosen meanwhile, which asks for itself.
+    if (key !== this.#key) return;
+    this.failure = answer.ok ? null : answer.failure;
+    if (answer.ok) this.held = { ...this.held, [id]: answer.value };
+  }
+}
