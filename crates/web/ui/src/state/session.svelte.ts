@@ -1,5 +1,5 @@
 import type { Me } from '../lib/api/accounts';
-import { whenSignedOut, type Failure } from '../lib/api/client';
+import { noteSignedIn, whenSignedOut, type Failure } from '../lib/api/client';
 import { logOut, readMe } from '../lib/api/entry';
 import { loginAddress } from '../lib/entry';
 import { PATHS } from '../lib/route';
@@ -64,6 +64,7 @@ class Session {
       return;
     }
     this.begun += 1;
+    noteSignedIn();
     shell.close();
     readAgain();
     voice.show('Signed in again: nothing was lost');

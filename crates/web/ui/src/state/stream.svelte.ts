@@ -1,4 +1,4 @@
-import { noteSignedOut } from '../lib/api/client';
+import { currentSession, noteSignedOut } from '../lib/api/client';
 import { Hearers, type Hearer } from '../lib/live/hearers';
 import { join, joinAlone, type Joined } from '../lib/live/join';
 import type { Link } from '../lib/live/link';
@@ -12,10 +12,12 @@ class Stream {
   link = $state.raw<Link | null>(null);
   readonly #hearers = new Hearers();
   #joined: Joined | null = null;
+  /** The session whose streams are followed. */
+  #session = currentSession();
   readonly #ears: Ears = {
     changed: (link) => {
       this.link = link;
-      if (link?.phase.kind === 'signed-out') noteSignedOut();
+      if (link?.phase.kind === 'signed-out') noteSignedOut(this.#session);
     },
     happened: (events, reload) => {
       this.#hearers.tell(events, reload);
@@ -26,6 +28,7 @@ class Stream {
 
   /** Follows the streams of a person until the returned function is called. */
   run(user: string): () => void {
+    this.#session = currentSession();
     this.#joined = join(user, this.#ears, () => {
       this.#goAlone();
     });

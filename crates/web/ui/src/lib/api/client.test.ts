@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   change,
+  noteSignedIn,
   parse,
   READ_TIMEOUT_MS,
   readSystem,
@@ -135,6 +136,19 @@ describe('being signed out', () => {
     answerWith(JSON.stringify({ error: 'No', code, detail: 'No.' }), status);
     await readSystem();
     expect(told).toHaveBeenCalledTimes(times);
+  });
+
+  it('is not told of a session that was begun anew before the answer came', async () => {
+    const told = vi.fn();
+    whenSignedOut(told);
+    let answer: (response: Response) => void = () => undefined;
+    const late = new Promise<Response>((resolve) => { answer = resolve; });
+    vi.stubGlobal('fetch', () => late);
+    const reading = readSystem();
+    noteSignedIn();
+    answer(new Response('{"code":"unauthenticated"}', { status: 401 }));
+    await reading;
+    expect(told).not.toHaveBeenCalled();
   });
 });
 

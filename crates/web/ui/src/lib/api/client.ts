@@ -86,9 +86,21 @@ export function whenSignedOut(handler: () => void): void {
   signedOut = handler;
 }
 
+let sessions = 0;
+
+/** Which of the sessions that were begun on this page is asked with now. */
+export function currentSession(): number {
+  return sessions;
+}
+
+/** A session was begun on this page: what is still to come for the one before it says nothing of it. */
+export function noteSignedIn(): void {
+  sessions += 1;
+}
+
 /** Told by whatever hears it elsewhere than in an answer. */
-export function noteSignedOut(): void {
-  signedOut();
+export function noteSignedOut(session: number): void {
+  if (session === sessions) signedOut();
 }
 
 type Reading<Value> = (
@@ -108,11 +120,12 @@ async function ask<Value>(
   const timer = setTimeout(() => {
     abort.abort();
   }, limit);
+  const session = currentSession();
   try {
     const sentAt = Date.now();
     const response = await fetch(path, { ...init(method, body, tag), signal: abort.signal });
     const answered = parse(await response.text());
-    if (!response.ok && response.status !== 304) return refused(response, answered);
+    if (!response.ok && response.status !== 304) return refused(response, answered, session);
     const result = reading(answered, response);
     if (!('value' in result)) return { ok: false, failure: result };
     return { ok: true, value: result.value, sentAt, gotAt: Date.now() };
@@ -130,13 +143,17 @@ function init(method: Method, body: object | undefined, tag: string | null): Req
   return { method, cache: 'no-store', headers, body: JSON.stringify(body) };
 }
 
-/** What an answer that is no success tells. */
-export function refused(response: Response, body: Body | null): { ok: false; failure: Failure } {
+/** What an answer that is no success tells, to a request that was sent in this session. */
+export function refused(
+  response: Response,
+  body: Body | null,
+  session: number,
+): { ok: false; failure: Failure } {
   const failure = {
     ...refusal(response.status, body),
     retryAfter: retryAfter(response.headers.get('Retry-After'), Date.now()),
   };
-  if (failure.status === 401 && failure.code === 'unauthenticated') signedOut();
+  if (failure.status === 401 && failure.code === 'unauthenticated') noteSignedOut(session);
   return { ok: false, failure };
 }
 

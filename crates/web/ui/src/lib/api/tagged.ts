@@ -1,4 +1,5 @@
 import {
+  currentSession,
   parse,
   READ_TIMEOUT_MS,
   refused,
@@ -26,6 +27,7 @@ export async function readTagged<Value>(
   unwanted?: AbortSignal,
 ): Promise<Answer<Tagged<Value> | null>> {
   const sentAt = Date.now();
+  const session = currentSession();
   const nothing = () => ({ ok: true, value: null, sentAt, gotAt: Date.now() }) as const;
   const abort = new AbortController();
   const end = () => {
@@ -38,7 +40,7 @@ export async function readTagged<Value>(
     const response = await fetch(path, { cache: 'no-store', headers, signal: abort.signal });
     if (response.status === 304) return nothing();
     const body = parse(await response.text());
-    if (!response.ok) return refused(response, body);
+    if (!response.ok) return refused(response, body, session);
     if (body === null || !isValue(body)) return { ok: false, failure: unreadable(path) };
     const value = { tag: response.headers.get('ETag'), value: body };
     return { ok: true, value, sentAt, gotAt: Date.now() };
