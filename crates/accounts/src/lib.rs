@@ -37,6 +37,7 @@ mod token;
 pub use accounts::{Accounts, Options};
 pub use admin::UserChange;
 pub use email::{Email, EmailError, MAX_EMAIL_BYTES};
+pub use entry::Entering;
 pub use error::AccountsError;
 pub use invites::{InviteAsk, Invited};
 pub use limits::{Limit, SlidingLimits, Verdict};

@@ -264,7 +264,11 @@ impl Accounts {
         }
     }
 
-    async fn end_replaced(&self, tx: &mut Tx, text: Option<&str>) -> Result<(), AccountsError> {
+    pub(crate) async fn end_replaced(
+        &self,
+        tx: &mut Tx,
+        text: Option<&str>,
+    ) -> Result<(), AccountsError> {
         if let Some(token) = text.and_then(|text| Token::read(Kind::Session, text)) {
             sessions::end_by_hash(tx, &token.hash(&self.shared.pepper)).await?;
         }

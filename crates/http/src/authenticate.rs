@@ -19,7 +19,7 @@ use tower::{Layer, Service};
 
 use crate::access::{Door, Doors, Needs};
 use crate::code::Code;
-use crate::cookie::SessionCookie;
+use crate::cookie::{CookieName, SessionCookie};
 use crate::credential::{self, Credential};
 use crate::error::{Error, retry_after_value};
 
@@ -27,6 +27,7 @@ use crate::error::{Error, retry_after_value};
 pub(crate) struct Guard {
     pub(crate) accounts: Accounts,
     pub(crate) doors: Doors,
+    pub(crate) cookie: CookieName,
 }
 
 /// Puts [`Authenticate`] around each route.
@@ -143,7 +144,7 @@ impl Guard {
     }
 
     async fn caller(&self, needs: &Needs, headers: &HeaderMap) -> Result<Caller, Response> {
-        let found = match credential::find(headers) {
+        let found = match credential::find(headers, &self.cookie) {
             Credential::Bearer(token) => {
                 let found = match token {
                     Some(token) => self.accounts.by_api_token(token).await.map_err(failed)?,

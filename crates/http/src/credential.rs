@@ -3,7 +3,7 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use crate::cookie::{self, SessionCookie};
+use crate::cookie::{CookieName, SessionCookie};
 
 /// What a request proves its sender with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum Credential<'a> {
 }
 
 /// The credential of a request.
-pub(crate) fn find(headers: &HeaderMap) -> Credential<'_> {
+pub(crate) fn find<'a>(headers: &'a HeaderMap, name: &CookieName) -> Credential<'a> {
     let mut lines = headers.get_all(header::AUTHORIZATION).iter();
     let first = lines.next().and_then(bearer);
     match (first, lines.next()) {
@@ -28,7 +28,7 @@ pub(crate) fn find(headers: &HeaderMap) -> Credential<'_> {
         // Another scheme is for the proxy before us.
         (None, None) => {}
     }
-    match cookie::find(headers) {
+    match name.find(headers) {
         SessionCookie::Absent => Credential::None,
         found => Credential::Cookie(found),
     }
@@ -59,6 +59,10 @@ mod tests {
         headers
     }
 
+    fn found(headers: &HeaderMap) -> Credential<'_> {
+        find(headers, &CookieName::default())
+    }
+
     #[test]
     fn a_bearer_token_goes_before_a_cookie() {
         use Credential::Bearer;
@@ -71,7 +75,7 @@ mod tests {
             (b"Bearer a b", Bearer(None)),
             (b"Bearer \xff", Bearer(None)),
         ] {
-            assert_eq!(find(&headers(&[line], "session=s")), expected, "{line:?}");
+            assert_eq!(found(&headers(&[line], "session=s")), expected, "{line:?}");
         }
     }
 
@@ -79,15 +83,15 @@ mod tests {
     fn another_scheme_leaves_the_cookie() {
         let cookie = Credential::Cookie(SessionCookie::One("s"));
         for line in [&b"Basic abc"[..], b"Bearerabc", b"Bearer\tabc", b""] {
-            assert_eq!(find(&headers(&[line], "session=s")), cookie, "{line:?}");
-            assert_eq!(find(&headers(&[line], "other=s")), Credential::None, "{line:?}");
+            assert_eq!(found(&headers(&[line], "session=s")), cookie, "{line:?}");
+            assert_eq!(found(&headers(&[line], "other=s")), Credential::None, "{line:?}");
         }
     }
 
     #[test]
     fn of_two_lines_none_is_taken() {
         for lines in [[&b"Bearer a"[..], b"Bearer b"], [b"Basic a", b"Bearer b"]] {
-            assert_eq!(find(&headers(&lines, "session=s")), Credential::Bearer(None));
+            assert_eq!(found(&headers(&lines, "session=s")), Credential::Bearer(None));
         }
     }
 }

@@ -7,6 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::client::Client;
 use crate::code::Code;
+use crate::cookie::CookieName;
 use crate::error::Error;
 use crate::flood::Flood;
 use crate::host;
@@ -22,6 +23,7 @@ const PROBES: [&str; 2] = ["/healthz", "/readyz"];
 pub(crate) struct Gate {
     alone: bool,
     origin: SiteOrigin,
+    cookie: CookieName,
     /// Alone on a machine, everybody has the same address and nobody is a stranger.
     flood: Option<Flood>,
 }
@@ -29,7 +31,8 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new(site: &Site, limits: &Limits) -> Self {
         let flood = if site.alone { None } else { Flood::new(limits) };
-        Self { alone: site.alone, origin: SiteOrigin::new(site), flood }
+        let (origin, cookie) = (SiteOrigin::new(site), site.cookie.clone());
+        Self { alone: site.alone, origin, cookie, flood }
     }
 
     /// Refuses a flood from one address, too many headers, too large a head, an unfit host, a path that is no text, and what
@@ -39,7 +42,7 @@ impl Gate {
         check_head(request)?;
         host::check(request, self.alone)?;
         check_path(request.uri().path())?;
-        self.origin.check(request)
+        self.origin.check(request, &self.cookie)
     }
 
     /// First of all, so that what is refused for another reason is counted too.

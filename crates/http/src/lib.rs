@@ -49,6 +49,7 @@ mod tls;
 mod tests;
 
 pub use code::Code;
+pub use cookie::CookieName;
 pub use error::{Error, ErrorBody};
 pub use headers::CONTENT_SECURITY_POLICY;
 pub use limits::Limits;

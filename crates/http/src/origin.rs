@@ -11,6 +11,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 
 use crate::code::Code;
+use crate::cookie::CookieName;
 use crate::credential::{self, Credential};
 use crate::error::{Error, echo};
 use crate::surface::Site;
@@ -36,11 +37,11 @@ impl SiteOrigin {
     }
 
     /// Refuses a request that changes something and comes, or may come, from another site.
-    pub(crate) fn check(&self, request: &Request) -> Result<(), Error> {
+    pub(crate) fn check(&self, request: &Request, name: &CookieName) -> Result<(), Error> {
         if [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method()) {
             return Ok(());
         }
-        let cookie = match credential::find(request.headers()) {
+        let cookie = match credential::find(request.headers(), name) {
             Credential::Bearer(_) => return Ok(()),
             Credential::Cookie(_) => true,
             Credential::None => false,
@@ -199,7 +200,7 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let checked = site.check(&request.body(Body::empty()).unwrap());
+        let checked = site.check(&request.body(Body::empty()).unwrap(), &CookieName::default());
         let code = checked.err().map(|error| error.code());
         assert!(matches!(code, None | Some(Code::Csrf)), "{code:?}");
         code.is_none()
@@ -364,8 +365,8 @@ mod tests {
             let request = Request::post("http://localhost:7373/api/things");
             request.header("origin", origin).body(Body::empty()).unwrap()
         };
-        let site = SiteOrigin::Host { https: false };
-        assert!(site.check(&request("http://localhost:7373")).is_ok());
-        assert!(site.check(&request("http://evil.example")).is_err());
+        let (site, name) = (SiteOrigin::Host { https: false }, CookieName::default());
+        assert!(site.check(&request("http://localhost:7373"), &name).is_ok());
+        assert!(site.check(&request("http://evil.example"), &name).is_err());
     }
 }

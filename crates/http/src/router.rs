@@ -162,7 +162,8 @@ fn watch(clock: &Arc<dyn Clock>, ids: &IdSource, site: &Site, limits: &Limits) -
 
 fn guard(accounts: &Accounts, site: &Site, entries: &[Entry]) -> Arc<Guard> {
     let table = access::TABLE.iter().chain(entries).copied();
-    Arc::new(Guard { accounts: accounts.clone(), doors: Doors::new(table, site) })
+    let (doors, cookie) = (Doors::new(table, site), site.cookie.clone());
+    Arc::new(Guard { accounts: accounts.clone(), doors, cookie })
 }
 
 fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> SharedState {

@@ -15,6 +15,7 @@ use mainstay_monitor::{Fetch, Graphs, Past, Polling, Services, Views};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::cookie::CookieName;
 use crate::limits::Limits;
 use crate::settings::SettingView;
 use crate::sse::Live;
@@ -141,6 +142,8 @@ pub struct Site {
     pub origin: Option<String>,
     /// The metrics are open to everyone.
     pub metrics_public: bool,
+    /// What the cookie of a session is called.
+    pub cookie: CookieName,
 }
 
 /// Looks at the health of what Mainstay itself leans on.

@@ -11,7 +11,7 @@ use mainstay_monitor::latency::Upkeep;
 use mainstay_monitor::past::Keyframes;
 use mainstay_outbound::Mailer;
 use mainstay_store::{Db, installation, migrate};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::config::Config;
 use crate::post::MailPost;
@@ -36,7 +36,8 @@ pub(crate) struct Rooms {
 pub(crate) struct Ending {
     db: Db,
     tasks: EventsTasks,
-    last: CancellationToken,
+    /// Dropped, it stops the streams, so that they end however opening fails.
+    last: DropGuard,
 }
 
 /// Opens the database, brings it up to date, and opens the rooms on it.
@@ -67,6 +68,7 @@ pub(crate) async fn open(
     };
     let rng = Arc::new(SystemRng);
     let starting = Events::start(db.clone(), options, Arc::clone(&clock), rng, last.clone());
+    let last = last.drop_guard();
     let (events, tasks) = starting.await?;
     let rng = Arc::new(SystemRng);
     let jobs =
@@ -100,7 +102,7 @@ async fn upkeep(config: &Config, db: &Db) -> anyhow::Result<Upkeep> {
 impl Ending {
     /// Ends the streams, after all who still wrote events, then the database.
     pub(crate) async fn close(self) {
-        self.last.cancel();
+        drop(self.last);
         self.tasks.finished().await;
         self.db.close().await;
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource};
 use mainstay_http::{
-    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Limits, Live, Probe, Site, Surface,
-    SystemCheck, SystemDatabase, Vitals,
+    Asset, Assets, BuildInfo, CheckStatus, CookieName, DatabaseKind, Limits, Live, Probe, Site,
+    Surface, SystemCheck, SystemDatabase, Vitals,
 };
 use mainstay_jobs::{Jobs, Turning};
 use mainstay_store::{Db, Dialect, StoreError, migrate};
@@ -43,6 +43,8 @@ pub(crate) struct Parts {
     pub(crate) monitor: Monitor,
     /// Whether the embedded runner turns, where there is one.
     pub(crate) runner: Option<Turning>,
+    /// What the cookie of a session is called.
+    pub(crate) cookie: CookieName,
 }
 
 /// What `work` has opened and started.
@@ -71,6 +73,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         jobs,
         monitor,
         runner,
+        cookie,
     } = parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
@@ -90,7 +93,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         probe: Arc::new(probe),
         assets: Arc::new(Dashboard),
         metrics,
-        site: site(config),
+        site: site(config, cookie),
         trusts: trusts(config),
         settings: config.shown.clone().into(),
         accounts,
@@ -114,6 +117,7 @@ pub(crate) fn vitals(config: &Config, address: &ListenAddress, parts: WorkParts)
         https: false,
         origin: None,
         metrics_public: config.metrics.public,
+        cookie: CookieName::default(),
     };
     Vitals { clock, ids, accounts, probe: Arc::new(probe), metrics, site, limits }
 }
@@ -132,12 +136,13 @@ pub(crate) fn is_https(config: &Config) -> bool {
     config.tls.is_some() || public.is_some_and(crate::config::PublicUrl::is_https)
 }
 
-fn site(config: &Config) -> Site {
+fn site(config: &Config, cookie: CookieName) -> Site {
     Site {
         alone: config.alone(),
         https: is_https(config),
         origin: config.http.public_url.as_ref().map(|url| url.as_str().to_owned()),
         metrics_public: config.metrics.public,
+        cookie,
     }
 }
 

@@ -47,7 +47,7 @@ impl Director {
     #[must_use]
     pub fn world(&self) -> World {
         let elapsed = self.clock.moment().since(self.began);
-        World::at(self.story, self.pace.story_ms(elapsed))
+        World::at_speed(self.story, self.pace.story_ms(elapsed), self.pace.speed)
     }
 }
 

@@ -1,6 +1,6 @@
 //! How everything is at one moment: a function of the seed and the moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::company::{Need, On, Service};
 use crate::noise;
@@ -63,16 +63,20 @@ pub enum Says {
 pub struct World {
     seed: u64,
     story_ms: i64,
-    /// How things are now, in the middle, and some steps of [`NOTICE_MS`] before and after.
-    steps: [Troubles; STEPS],
+    /// How many steps later others notice.
+    notice: usize,
+    /// What is wrong now, in the middle, and in steps of [`NOTICE_MS`] before and after.
+    steps: Vec<Troubles>,
 }
 
 /// Services notice each other's trouble so much later than those who have it, and its end so much
-/// sooner. Whoever polls all of them thus finds a cause before its effects, and its end after theirs.
+/// sooner: more than the time from poll to poll. Whoever polls all of them thus finds a cause before its
+/// effects, and its end after theirs.
 const NOTICE_MS: i64 = 7_000;
-/// As many steps as services stand behind each other, to both sides.
+/// As many services as stand behind each other.
 const REACH: usize = 5;
-const STEPS: usize = 2 * REACH + 1;
+/// How many times as fast a story can be told.
+const FASTEST: u32 = 8;
 
 /// What is wrong at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -81,18 +85,27 @@ struct Troubles {
     manners: BTreeMap<&'static str, Manner>,
 }
 
+/// How well services work, by step, as far as it was asked.
+type Known = HashMap<(&'static str, usize), Grade>;
+
 impl World {
     /// The world of a story at one moment.
     #[must_use]
     pub fn at(story: Story, story_ms: i64) -> Self {
-        let first = i64::try_from(REACH).unwrap_or(0).saturating_mul(-NOTICE_MS);
-        let mut at = story_ms.saturating_add(first);
-        let steps = std::array::from_fn(|_| {
-            let troubles = Troubles::at(story, at);
-            at = at.saturating_add(NOTICE_MS);
-            troubles
-        });
-        Self { seed: story.seed, story_ms, steps }
+        Self::at_speed(story, story_ms, 1)
+    }
+
+    /// The same when the story is told so many times as fast: from poll to poll more of it goes by, and
+    /// so others notice as much later.
+    #[must_use]
+    pub fn at_speed(story: Story, story_ms: i64, speed: u32) -> Self {
+        let speed = speed.clamp(1, FASTEST);
+        let notice = usize::try_from(speed).unwrap_or(1);
+        let notice_ms = NOTICE_MS.saturating_mul(i64::from(speed));
+        let reach = i64::try_from(REACH.saturating_mul(notice)).unwrap_or(0);
+        let moments = (-reach..=reach).map(|step| story_ms.saturating_add(step * NOTICE_MS));
+        let steps = moments.map(|at| Troubles::at(story, at, notice_ms)).collect();
+        Self { seed: story.seed, story_ms, notice, steps }
     }
 
     /// The moment.
@@ -104,19 +117,22 @@ impl World {
     /// How the endpoint of a service behaves.
     #[must_use]
     pub fn manner(&self, slug: &str) -> Manner {
-        self.step(REACH).and_then(|now| now.manners.get(slug)).copied().unwrap_or(Manner::Answers)
+        self.step(self.middle())
+            .and_then(|now| now.manners.get(slug))
+            .copied()
+            .unwrap_or(Manner::Answers)
     }
 
     /// What is wrong with a thing, if something is.
     #[must_use]
     pub fn trouble(&self, slug: &str) -> Option<Trouble> {
-        self.step(REACH)?.things.get(slug).copied()
+        self.step(self.middle())?.things.get(slug).copied()
     }
 
     /// How well something works for those who lean on it.
     #[must_use]
     pub fn grade(&self, on: On) -> Grade {
-        self.grade_at(on, REACH)
+        self.grade_at(on, self.middle(), &mut Known::new())
     }
 
     /// How many times longer than usual a check takes that `service` makes.
@@ -125,58 +141,73 @@ impl World {
         noise::stretch(self.seed, &format!("{service} {reported}"), self.story_ms)
     }
 
-    fn grade_at(&self, on: On, step: usize) -> Grade {
+    fn grade_at(&self, on: On, step: usize, known: &mut Known) -> Grade {
         match on {
-            On::Thing(slug) => {
-                let trouble = self.step(step).and_then(|then| then.things.get(slug));
-                trouble.map_or(Grade::Fine, |trouble| trouble.grade)
-            }
+            On::Thing(slug) => self.step(step).map_or(Grade::Fine, |then| then.grade(slug)),
             On::Service(slug) => {
                 let Some(service) = Service::find(slug) else { return Grade::Fine };
-                let around = [step.saturating_sub(1), step, step.saturating_add(1)];
-                let noticed = around.into_iter().map(|step| self.works_at(service, step));
+                let (from, to) =
+                    (step.saturating_sub(self.notice), step.saturating_add(self.notice));
+                let noticed = (from..=to).map(|step| self.works_at(service, step, known));
                 noticed.min().unwrap_or(Grade::Fine)
             }
         }
     }
 
     /// How well a service works.
-    fn works_at(&self, service: &Service, step: usize) -> Grade {
-        if self.step(step).is_some_and(|then| then.manners.contains_key(service.slug)) {
-            return Grade::Failing;
+    fn works_at(&self, service: &'static Service, step: usize, known: &mut Known) -> Grade {
+        if let Some(known) = known.get(&(service.slug, step)) {
+            return *known;
         }
-        let felt = service.needs.iter().map(|need| self.felt_at(need, step));
-        felt.max().unwrap_or(Grade::Fine)
+        let is_silent = self.step(step).is_some_and(|then| then.manners.contains_key(service.slug));
+        let grade = if is_silent {
+            Grade::Failing
+        } else {
+            let felt = service.needs.iter().map(|need| self.felt_at(need, step, known));
+            felt.max().unwrap_or(Grade::Fine)
+        };
+        known.insert((service.slug, step), grade);
+        grade
     }
 
     /// What a service feels of something it leans on: without what is not vital it still works.
-    fn felt_at(&self, need: &Need, step: usize) -> Grade {
-        match (self.grade_at(need.on, step), need.is_vital) {
+    fn felt_at(&self, need: &Need, step: usize, known: &mut Known) -> Grade {
+        match (self.grade_at(need.on, step, known), need.is_vital) {
             (grade, true) => grade,
             (Grade::Failing, false) => Grade::Poor,
             (Grade::Poor | Grade::Fine, false) => Grade::Fine,
         }
     }
 
+    fn middle(&self) -> usize {
+        REACH.saturating_mul(self.notice)
+    }
+
     fn step(&self, step: usize) -> Option<&Troubles> {
-        self.steps.get(step.min(STEPS.saturating_sub(1)))
+        self.steps.get(step).or(self.steps.last())
     }
 }
 
 impl Troubles {
-    fn at(story: Story, story_ms: i64) -> Self {
+    fn at(story: Story, story_ms: i64, notice_ms: i64) -> Self {
         let mut troubles = Self::default();
         for happening in story.around(story_ms) {
             if let Some(progress) = happening.progress(story_ms) {
-                troubles.happen(happening.act, progress);
+                let notice = notice_ms.saturating_mul(1_000).checked_div(happening.length);
+                troubles.happen(happening.act, progress, notice.unwrap_or(0));
             }
         }
         troubles
     }
 
-    fn happen(&mut self, act: Act, progress: i64) {
+    /// How well a thing works.
+    fn grade(&self, slug: &str) -> Grade {
+        self.things.get(slug).map_or(Grade::Fine, |trouble| trouble.grade)
+    }
+
+    fn happen(&mut self, act: Act, progress: i64, notice: i64) {
         match act {
-            Act::DatabaseSlows => self.database(progress),
+            Act::DatabaseSlows => self.database(progress, notice),
             Act::CertificateExpires => {
                 self.worsen("bank", Grade::Failing, 0.3, Says::CertificateExpired);
             }
@@ -193,13 +224,15 @@ impl Troubles {
         }
     }
 
-    /// It slows, runs out of connections, one service gives up altogether, and it comes back slowly.
-    fn database(&mut self, progress: i64) {
+    /// It slows, runs out of connections, one service gives up altogether, and it comes back slowly. Of
+    /// that one it is known what it leans on before it gives up.
+    fn database(&mut self, progress: i64, notice: i64) {
         match progress {
             0..220 => self.worsen("postgres", Grade::Poor, 60.0, Says::PoolIsBusy),
             220..750 => {
                 self.worsen("postgres", Grade::Failing, 750.0, Says::PoolIsEmpty);
-                if (330..640).contains(&progress) {
+                let (from, to) = ((220 + notice).max(330), (750 - notice).min(640));
+                if (from..to).contains(&progress) {
                     self.manners.insert("orders", Manner::Refuses);
                 }
             }
@@ -274,6 +307,41 @@ mod tests {
             let world = world(seconds);
             let found = (world.grade(On::Thing("postgres")), world.grade(On::Service("ledger")));
             assert_eq!(found, (own, noticed), "{seconds} s");
+        }
+    }
+
+    #[test]
+    fn however_fast_it_is_told_a_poll_finds_a_cause_before_its_effects() {
+        const END: i64 = 300;
+        for speed in [1, 2, 4] {
+            // From poll to poll.
+            let poll = 5 * i64::from(speed);
+            let told = (-poll..END + poll).map(|at| World::at_speed(STORY, at * 1_000, speed));
+            let told: Vec<World> = told.collect();
+            let around = usize::try_from(2 * poll).unwrap();
+            let mut noticed = 0;
+            for worlds in told.windows(around + 1) {
+                let (before, now) = (&worlds[0], &worlds[around / 2]);
+                for service in SERVICES {
+                    let grade = now.grade(On::Service(service.slug));
+                    if grade == Grade::Fine {
+                        continue;
+                    }
+                    noticed += 1;
+                    let own =
+                        |world: &World| world.works_at(service, world.middle(), &mut Known::new());
+                    let at = now.story_ms() / 1_000;
+                    assert!(
+                        worlds.iter().all(|world| own(world) >= grade),
+                        "{} at {at} s, {speed} times as fast",
+                        service.slug
+                    );
+                }
+                if now.manner("orders") == Manner::Refuses {
+                    assert_eq!(before.grade(On::Thing("postgres")), Grade::Failing);
+                }
+            }
+            assert!(noticed > 0, "{speed} times as fast");
         }
     }
 

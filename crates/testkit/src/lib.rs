@@ -1,5 +1,5 @@
 //! For tests only: [`clock`] to move by hand, [`database`] of each kind, [`interrupt`] to drop a
-//! future in the middle, [`proxy`] to make a server slow.
+//! future in the middle, [`proxy`] to make a server slow, [`tasks`] that are left.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -11,8 +11,10 @@ pub mod clock;
 pub mod database;
 pub mod interrupt;
 pub mod proxy;
+pub mod tasks;
 
 pub use clock::FakeClock;
 pub use database::TestDatabase;
 pub use interrupt::drop_at_await;
 pub use proxy::SlowProxy;
+pub use tasks::tasks_left;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mainstay_accounts::{
-    ATTEMPTS_PER_ACCOUNT, ATTEMPTS_PER_ADDRESS, AccountsError, Attempt, ENDINGS, FilledForm,
-    HashingLimits, INVITE_TIME, Means, REQUESTS_PER_ADDRESS, REQUESTS_PER_EMAIL, Role,
+    ATTEMPTS_PER_ACCOUNT, ATTEMPTS_PER_ADDRESS, AccountsError, Attempt, ENDINGS, Entering,
+    FilledForm, HashingLimits, INVITE_TIME, Means, REQUESTS_PER_ADDRESS, REQUESTS_PER_EMAIL, Role,
     SESSION_TIME, SETUP_TIME, Scope, SignedIn, TokenAsk, UserChange, UserStatus,
 };
 use mainstay_store::Dialect;
@@ -110,8 +110,9 @@ async fn setups(house: &House) {
 
 async fn logins(house: &House, admin: &SignedIn) {
     let link = house.accounts.entry_token(&ROOT.parse().unwrap()).await.unwrap().reveal();
-    house.accounts.enter("nothing", source()).await.unwrap_err();
-    house.accounts.enter(&link, source()).await.unwrap();
+    let enter = |token| Entering { token, replaces: None, source: source() };
+    house.accounts.enter(enter("nothing")).await.unwrap_err();
+    house.accounts.enter(enter(&link)).await.unwrap();
     let ada = house.user(&admin.caller, "ada@example.com", Role::Viewer).await;
     let ask = TokenAsk { name: "script".to_owned(), scope: Scope::Read, lives: None };
     let (token, _) = house.accounts.create_token(&ada.caller, ask, source()).await.unwrap();

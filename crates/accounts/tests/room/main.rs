@@ -6,6 +6,7 @@ mod admin;
 mod alive;
 mod clean_up;
 mod endings;
+mod entry;
 mod house;
 mod invites;
 mod late;

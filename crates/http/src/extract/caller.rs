@@ -7,6 +7,7 @@ use mainstay_accounts::Caller;
 use crate::cookie::SessionCookie;
 use crate::credential::{self, Credential};
 use crate::error::Error;
+use crate::router::SharedState;
 
 /// The caller whom the door let in. A public route has none.
 #[derive(Debug, Clone)]
@@ -25,11 +26,14 @@ impl<S: Send + Sync> FromRequestParts<S> for SignedIn {
 #[derive(Clone)]
 pub(crate) struct OldSession(pub(crate) Option<String>);
 
-impl<S: Send + Sync> FromRequestParts<S> for OldSession {
+impl FromRequestParts<SharedState> for OldSession {
     type Rejection = std::convert::Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(match credential::find(&parts.headers) {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        state: &SharedState,
+    ) -> Result<Self, Self::Rejection> {
+        Ok(Self(match credential::find(&parts.headers, &state.site.cookie) {
             Credential::Cookie(SessionCookie::One(text)) => Some(text.to_owned()),
             Credential::Cookie(_) | Credential::Bearer(_) | Credential::None => None,
         }))

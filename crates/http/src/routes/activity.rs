@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Refusal;
-use super::services::{items, page, place};
+use super::services::{items, page, place, search};
 use crate::error::Error;
 use crate::extract::{Cursor, Json, Limit, Page, Query};
 use crate::router::SharedState;
 
-/// More of a text than this is not looked for.
+/// The longest text to search for, in characters.
 const MAX_SEARCH: usize = 200;
 
 /// Which changes are asked for.
@@ -77,9 +77,8 @@ pub(super) async fn recent(
     Query(query): Query<ActivityQuery>,
 ) -> Result<Json<Page<ActivityItem>>, Error> {
     let before = place(query.cursor.as_ref())?.map(Place::number);
-    let search = query.q.filter(|text| !text.trim().is_empty());
     let filter = ActivityFilter {
-        search: search.map(|text| text.chars().take(MAX_SEARCH).collect()),
+        search: search(query.q, MAX_SEARCH)?,
         status: query.status,
         service: query.service,
         of: query.of,

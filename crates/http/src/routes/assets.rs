@@ -5,7 +5,6 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use bytes::Bytes;
-use mainstay_accounts::Accounts;
 
 use super::encoding::{Encoding, choose, weight};
 use crate::access::not_allowed;
@@ -57,13 +56,12 @@ pub(crate) async fn fallback(
         return Err(Error::new(Code::NotFound, detail));
     }
     let (parts, _) = request.into_parts();
-    let mut page = if PUBLIC_PAGES.contains(&parts.uri.path())
-        || is_signed_in(&state.accounts, &parts.headers).await
-    {
-        answer(&state.assets.index(), &parts.headers, PAGE)
-    } else {
-        sign_in_first(&parts.uri)?
-    };
+    let mut page =
+        if PUBLIC_PAGES.contains(&parts.uri.path()) || is_signed_in(&state, &parts.headers).await {
+            answer(&state.assets.index(), &parts.headers, PAGE)
+        } else {
+            sign_in_first(&parts.uri)?
+        };
     page.headers_mut().insert(header::VARY, VARY_OF_PAGES);
     page.headers_mut().insert(header::CACHE_CONTROL, NO_STORE);
     Ok(page)
@@ -71,10 +69,10 @@ pub(crate) async fn fallback(
 
 /// Whether the request has a session that is alive. While the database does not answer, nobody knows:
 /// then the page, which holds no secret, opens and says what is wrong.
-async fn is_signed_in(accounts: &Accounts, headers: &HeaderMap) -> bool {
-    match credential::find(headers) {
+async fn is_signed_in(state: &SharedState, headers: &HeaderMap) -> bool {
+    match credential::find(headers, &state.site.cookie) {
         Credential::Cookie(SessionCookie::One(text)) => {
-            !matches!(accounts.by_session(text).await, Ok(None))
+            !matches!(state.accounts.by_session(text).await, Ok(None))
         }
         Credential::Cookie(_) | Credential::Bearer(_) | Credential::None => false,
     }

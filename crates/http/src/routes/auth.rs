@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Refusal;
-use crate::cookie;
 use crate::error::Error;
 use crate::extract::{CameFrom, Json, JsonOrForm, Media, OldSession, SecretText, SignedIn};
 use crate::next;
@@ -120,14 +119,14 @@ pub(super) async fn logout(
     CameFrom(source): CameFrom,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
-    for session in cookie::every(&headers) {
+    for session in state.site.cookie.every(&headers) {
         state.accounts.sign_out(session, source.clone()).await?;
     }
     let mut answer = match Media::of(&headers) {
         Some(Media::Form) => see_other("/login")?,
         _ => StatusCode::NO_CONTENT.into_response(),
     };
-    answer.headers_mut().insert(header::SET_COOKIE, cookie::forget(state.site.https));
+    answer.headers_mut().insert(header::SET_COOKIE, state.site.cookie.forget(state.site.https)?);
     Ok(answer)
 }
 
@@ -150,7 +149,7 @@ pub(super) fn with_session(
     token: &Token,
     mut answer: Response,
 ) -> Result<Response, Error> {
-    let cookie = cookie::keep(&token.reveal(), SESSION_TIME, state.site.https)?;
+    let cookie = state.site.cookie.keep(&token.reveal(), SESSION_TIME, state.site.https)?;
     answer.headers_mut().insert(header::SET_COOKIE, cookie);
     Ok(answer)
 }

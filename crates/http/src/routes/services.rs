@@ -140,13 +140,9 @@ pub(super) async fn list(
     State(state): State<SharedState>,
     Query(query): Query<ServicesQuery>,
 ) -> Result<Json<Page<Service>>, Error> {
-    if query.q.as_ref().is_some_and(|text| text.chars().nth(MAX_SEARCH_CHARS).is_some()) {
-        let detail = format!("`q` is longer than {MAX_SEARCH_CHARS} characters. Shorten it.");
-        return Err(Error::new(Code::InvalidQuery, detail));
-    }
     let ask = ListAsk {
         filter: ServiceFilter {
-            search: clean(query.q),
+            search: search(query.q, MAX_SEARCH_CHARS)?,
             status: query.status,
             team: clean(query.team),
         },
@@ -303,6 +299,15 @@ async fn judge(state: &SharedState, url: &str) -> Result<(), Error> {
         Err(failure) if failure.kind == FailureKind::BlockedAddress => Err(blocked(&failure)),
         _ => Ok(()),
     }
+}
+
+/// What `q` asks for, of so many characters at most.
+pub(super) fn search(q: Option<String>, most: usize) -> Result<Option<String>, Error> {
+    if q.as_ref().is_some_and(|text| text.chars().nth(most).is_some()) {
+        let detail = format!("`q` is longer than {most} characters. Shorten it.");
+        return Err(Error::new(Code::InvalidQuery, detail));
+    }
+    Ok(clean(q))
 }
 
 /// An empty field of a form asks for nothing.

@@ -54,6 +54,12 @@ async fn activity_comes_newest_first_page_by_page_and_after_a_change() {
         assert_eq!(admin.get(&format!("/api/activity?{query}")).await.code(), "invalid_query");
     }
 
+    // The longest text is looked for, and one that is longer is not cut.
+    for (length, status) in [(200, 200), (201, 400)] {
+        let answer = admin.get(&format!("/api/activity?q={}", "ä".repeat(length))).await;
+        assert_eq!(answer.status, status, "{length}");
+    }
+
     let unstable = admin.get("/api/activity/unstable?limit=5").await.json();
     assert_eq!(unstable["items"].as_array().unwrap().len(), 1);
     assert_eq!(unstable["items"][0]["transitions"], 3);

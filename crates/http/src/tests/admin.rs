@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::house::{House, Plan};
 use super::people::{PASSWORD, Person, ROOT};
 use super::raw::post_json;
-use crate::Site;
+use crate::{CookieName, Site};
 
 const NOBODY: &str = "019a8b3c-0000-7000-8000-000000000000";
 
@@ -57,7 +57,8 @@ async fn users_are_listed_and_changed() {
 async fn an_invites_link_leads_to_the_site() {
     let public = Some("https://mainstay.example".to_owned());
     for (alone, https, origin) in [(true, false, None), (false, true, public)] {
-        let site = Site { alone, https, origin, metrics_public: false };
+        let site =
+            Site { alone, https, origin, metrics_public: false, cookie: CookieName::default() };
         let house = House::build(Plan { site, ..Plan::default() }).await;
         let admin = house.admin().await;
         let made = invite(&admin, &json!({"email": "Ada@example.com"})).await;

@@ -8,7 +8,7 @@ use mainstay_accounts::{Role, Scope};
 use super::house::{House, Plan};
 use super::people::bearer;
 use super::raw::{get, request};
-use crate::{Limits, Site};
+use crate::{CookieName, Limits, Site};
 
 #[tokio::test]
 async fn alive_without_looking_at_anything() {
@@ -85,7 +85,13 @@ async fn metrics_are_open_when_alone_or_public() {
     for (alone, metrics_public, status) in
         [(true, false, 200), (false, true, 200), (true, true, 200), (false, false, 401)]
     {
-        let site = Site { alone, https: false, origin: None, metrics_public };
+        let site = Site {
+            alone,
+            https: false,
+            origin: None,
+            metrics_public,
+            cookie: CookieName::default(),
+        };
         let house = House::build(Plan { site, ..Plan::default() }).await;
         let answer = get(house.address, "/metrics").await;
         assert_eq!(answer.status, status, "{alone} {metrics_public}");
@@ -102,7 +108,13 @@ async fn metrics_are_open_when_alone_or_public() {
 
 #[tokio::test]
 async fn metrics_of_a_site_for_others_take_a_token_that_reads() {
-    let site = Site { alone: false, https: false, origin: None, metrics_public: false };
+    let site = Site {
+        alone: false,
+        https: false,
+        origin: None,
+        metrics_public: false,
+        cookie: CookieName::default(),
+    };
     let house = House::build(Plan { site, ..Plan::default() }).await;
     let admin = house.admin().await;
     let viewer = house.user(&admin, "viewer@example.com", Role::Viewer).await;

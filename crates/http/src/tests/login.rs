@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::house::{House, Plan};
 use super::people::{PASSWORD, ROOT};
 use super::raw::{Answer, post_json, request};
-use crate::Site;
+use crate::{CookieName, Site};
 
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
 
@@ -151,7 +151,13 @@ async fn signing_in_again_ends_the_session_before() {
 async fn the_cookie_is_secure_where_the_site_is() {
     for (https, secure) in [(false, ""), (true, "; Secure")] {
         let origin = https.then(|| "https://mainstay.example".to_owned());
-        let site = Site { alone: !https, https, origin, metrics_public: false };
+        let site = Site {
+            alone: !https,
+            https,
+            origin,
+            metrics_public: false,
+            cookie: CookieName::default(),
+        };
         let house = House::build(Plan { site, ..Plan::default() }).await;
         house.admin().await;
         let answer =

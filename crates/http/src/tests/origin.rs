@@ -2,7 +2,7 @@
 
 use super::house::{House, Plan};
 use super::raw::{Answer, request};
-use crate::Site;
+use crate::{CookieName, Site};
 
 const ORDER: &str = r#"{"name":"a","count":1}"#;
 
@@ -13,7 +13,13 @@ async fn post(house: &House, headers: &str) -> Answer {
 
 fn public() -> Plan {
     let origin = Some("https://mainstay.example".to_owned());
-    let site = Site { alone: false, https: true, origin, metrics_public: false };
+    let site = Site {
+        alone: false,
+        https: true,
+        origin,
+        metrics_public: false,
+        cookie: CookieName::default(),
+    };
     Plan { site, ..Plan::default() }
 }
 

@@ -115,6 +115,11 @@ impl Graphs {
     pub(crate) async fn version(&self, told: i64) -> Option<u64> {
         // The graph that comes late is better than none.
         let _ = tokio::time::timeout(HEARING, self.shared.when_heard(told)).await;
+        self.version_now()
+    }
+
+    /// The version of the graph as it is; `None` while it was not read yet.
+    pub(crate) fn version_now(&self) -> Option<u64> {
         self.shared.is_ready().then(|| self.shared.graph().version())
     }
 

@@ -6,6 +6,9 @@ use utoipa::ToSchema;
 
 use crate::report::DependencyStatus;
 
+/// How many changes one page of a narrowed list looks through at most: who goes on finds the rest.
+pub const LOOKED_THROUGH: i64 = 50_000;
+
 /// A service or a dependency that changed its status.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ActivityItem {

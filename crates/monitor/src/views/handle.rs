@@ -6,7 +6,7 @@ use std::time::Duration;
 use mainstay_base::{Clock, Id, Timestamp};
 use mainstay_store::{Db, Dialect, StoreError};
 
-use super::activity::{Activity, ActivityFilter, ActivityItem, Unstable};
+use super::activity::{Activity, ActivityFilter, ActivityItem, LOOKED_THROUGH, Unstable};
 use super::board::kept::Kept;
 use super::board::strip::{self, CELL_MS, Strip, Strips};
 use super::board::{BoardError, Boards};
@@ -186,18 +186,13 @@ impl Views {
     /// # Errors
     /// When the database fails.
     pub async fn activity(&self, mut ask: Activity) -> Result<Part<ActivityItem>, StoreError> {
-        let is_narrow = ask.filter != ActivityFilter::default() && ask.filter.service.is_none();
-        let first = ask.after.unwrap_or(0);
-        if is_narrow {
-            let before = match ask.before {
-                Some(before) => before,
-                None => activity::newest(&self.db).await?.saturating_add(1),
-            };
-            ask.after = Some(first.max(before.saturating_sub(activity::LOOKED_THROUGH)));
+        let mut left = None;
+        if ask.filter != ActivityFilter::default() {
+            left = activity::first_left(&self.db, &ask, LOOKED_THROUGH).await?;
+            ask.after = left.or(ask.after);
         }
         let part = Part::cut(activity::recent(&self.db, &ask).await?, ask.limit);
-        let looked_from = ask.after.filter(|&from| is_narrow && from > first);
-        let rest = looked_from.map(|from| Place { key: 0, number: from.saturating_add(1) });
+        let rest = left.map(|number| Place { key: 0, number: number.saturating_add(1) });
         Ok(Part { next: part.next.or(rest), ..part })
     }
 
@@ -225,7 +220,7 @@ impl Views {
     pub async fn now(&self) -> Result<Arc<Answer>, BoardError> {
         let graphs = self.graphs.as_ref().ok_or(GraphsError::NotYet)?;
         graphs.ready().await?;
-        now::read(&self.now, &self.db, &*self.clock, self.tick(), graphs).await
+        now::read(&self.now, &self.db, &*self.clock, graphs).await
     }
 
     /// What everything leans on, grouped by name, kept for as long as nothing has changed.

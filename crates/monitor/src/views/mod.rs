@@ -15,7 +15,7 @@ pub(crate) mod record;
 pub mod service;
 pub mod timeline;
 
-pub use activity::{Activity, ActivityFilter, ActivityItem, ActivityOf, Unstable};
+pub use activity::{Activity, ActivityFilter, ActivityItem, ActivityOf, LOOKED_THROUGH, Unstable};
 pub use board::{Board, BoardCause, BoardError, BoardItem, Strip, Strips, Wallboard};
 pub use dependency::Dependency;
 pub use handle::{MISSING_SHOWN_FOR, UNSTABLE_WITHIN, Views, Whole};

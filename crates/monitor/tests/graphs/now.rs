@@ -1,5 +1,6 @@
 //! What is broken now, and because of what.
 
+use mainstay_monitor::views::board::kept::HOLDS_FOR;
 use mainstay_monitor::views::{MISSING_SHOWN_FOR, Views};
 use mainstay_testkit::each_database;
 use serde_json::{Value, json};
@@ -85,6 +86,33 @@ each_database! {
         house.answers(&alone, &json!([up("cache")])).await;
         let told = now(&views).await;
         assert_eq!((&told["items"], &told["counts"]["root_causes"]), (&json!([]), &json!(0)));
+    }
+
+    async fn counts_and_causes_are_of_one_source(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let views = house.views();
+        let (ledger, idle) = (house.service("Ledger").await, house.service("Idle").await);
+        house.answers(&ledger, &json!([failing("db", "refused")])).await;
+        house.execute("UPDATE services SET is_active = 0 WHERE name = 'Idle'").await;
+        // Nobody has polled it for long, and nobody has noted that yet.
+        house.execute("UPDATE service_states SET next_poll_at = 1").await;
+        let counts = now(&views).await["counts"].clone();
+        let count = |name: &str| counts[name].as_u64().unwrap();
+        let all = count("root_services") + count("affected") + count("healthy") + count("unknown") + count("inactive");
+        assert_eq!((all, count("services"), count("inactive")), (2, 2, 1), "{counts}");
+        drop(idle);
+    }
+
+    async fn its_tag_speaks_of_what_is_shown_and_not_of_the_moment(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let views = house.views();
+        let ledger = house.service("Ledger").await;
+        house.answers(&ledger, &json!([failing("db", "refused")])).await;
+        let first = views.now().await.unwrap();
+        house.advance(HOLDS_FOR);
+        let second = views.now().await.unwrap();
+        assert!(!std::sync::Arc::ptr_eq(&first, &second), "it was built again");
+        assert_eq!(first.tag, second.tag);
     }
 
     async fn an_answer_that_holds_is_not_built_again(database: &TestDatabase) {

@@ -147,11 +147,11 @@ impl House {
 
     /// A dependency that a service reports.
     pub(crate) async fn dependency(&self, service: &str, name: &str, id: &str) -> Id {
-        let id = format!("019a8b3c-0000-7000-8000-{id:0>12}");
+        let (id, key) = (format!("019a8b3c-0000-7000-8000-{id:0>12}"), name.to_lowercase());
         self.execute(&format!(
             "INSERT INTO dependencies (id, service_no, slot, name, canonical_name, canonical_key, kind,
                healthy, state, code, skipped, status, status_since, first_seen_at)
-             SELECT '{id}', number, 3, '{name}', '{name}', '{name}', 'other', 1, 0, 200, 0, 'healthy', 1, 1
+             SELECT '{id}', number, 3, '{name}', '{name}', '{key}', 'other', 1, 0, 200, 0, 'healthy', 1, 1
              FROM services WHERE name = '{service}'"
         ))
         .await;

@@ -5,8 +5,11 @@ use std::time::Duration;
 use mainstay_base::{Id, Timestamp};
 use mainstay_monitor::latency::{self, PointsRow, Range};
 use mainstay_monitor::services::{Draft, Patch};
-use mainstay_monitor::views::{Activity, ActivityFilter, ActivityOf, ListAsk, ServiceFilter, Sort};
+use mainstay_monitor::views::{
+    Activity, ActivityFilter, ActivityOf, LOOKED_THROUGH, ListAsk, ServiceFilter, Sort,
+};
 use mainstay_monitor::{DependencyStatus, ServiceNumber, ServiceStatus};
+use mainstay_store::Dialect;
 use mainstay_testkit::each_database;
 
 use crate::house::{House, draft};
@@ -306,6 +309,78 @@ each_database! {
         assert_eq!(shown.len(), 10_000);
         assert_eq!(shown.last().unwrap().id, present, "they stand in the order of their names");
         assert!(shown.is_sorted_by(|one, other| one.name < other.name));
+    }
+
+    async fn a_search_folds_every_letter_of_names_and_of_names_with_an_alias(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.service("Ärzte").await;
+        house.service("Shop").await;
+        let (now, minute) = (house.now().await, Duration::from_mins(1));
+        let plain = house.dependency("Shop", "ÖFEN", "1").await;
+        let renamed = house.dependency("Shop", "ÜBERSICHT", "2").await;
+        house.alias("ÜBERSICHT", "overview").await.unwrap();
+        house.change(now, minute, "service", "Ärzte", None, "down").await;
+        house.change(now, minute, "dependency", "Shop", Some(plain), "down").await;
+        house.change(now, minute, "dependency", "Shop", Some(renamed), "down").await;
+        for text in ["ärzte", "ÄRZ", "öfen", "Öf", "übers", "ÜBERSICHT", "Overview"] {
+            let filter = ActivityFilter { search: Some(text.to_owned()), ..ActivityFilter::default() };
+            let ask = Activity { limit: 50, filter, ..Activity::default() };
+            assert_eq!(house.views.activity(ask).await.unwrap().items.len(), 1, "{text}");
+        }
+    }
+
+    async fn a_narrowed_page_looks_through_so_many_changes_that_there_are(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let orders = house.service("Orders").await;
+        let shop = house.service("Shop").await;
+        let now = house.now().await;
+        house.change(now, Duration::ZERO, "service", "Shop", None, "down").await;
+        let row = house.row("SELECT max(number) AS number FROM changes").await;
+        let oldest: i64 = row.get("number").unwrap();
+        // As if retention had removed all that came between.
+        let far = oldest + 10 * LOOKED_THROUGH;
+        let (at, orders_no) = (now.as_millis(), house.number("Orders").await);
+        let chosen = match house.db.dialect() {
+            Dialect::Sqlite => "",
+            Dialect::Postgres => "OVERRIDING SYSTEM VALUE",
+        };
+        let fill = async |from: i64, to: i64| {
+            house.execute(&format!(
+                "WITH RECURSIVE t (n) AS (SELECT {from} UNION ALL SELECT n + 1 FROM t WHERE n < {to} - 1)
+                 INSERT INTO changes (number, at, kind, service_no, before, after) {chosen}
+                 SELECT {far} + n, {at}, 'service', {orders_no}, 'down', 'healthy' FROM t"
+            )).await;
+        };
+        fill(0, 10).await;
+        let ask = |search: Option<&str>, service: Option<Id>, before: Option<i64>| Activity {
+            before,
+            limit: 50,
+            filter: ActivityFilter {
+                search: search.map(str::to_owned),
+                service,
+                status: Some(DependencyStatus::Down),
+                ..ActivityFilter::default()
+            },
+            ..Activity::default()
+        };
+        let found = house.views.activity(ask(Some("shop"), None, None)).await.unwrap();
+        assert_eq!((found.items.len(), found.next), (1, None), "a gap is no work");
+
+        fill(10, LOOKED_THROUGH).await;
+        for (search, service, rest) in [(Some("shop"), None, 1), (None, Some(orders), 0)] {
+            let first = house.views.activity(ask(search, service, None)).await.unwrap();
+            // Of one service all was looked through: it has no more.
+            assert_eq!((first.items.len(), first.next.is_some()), (0, rest == 1), "{search:?}");
+            if let Some(next) = first.next {
+                let second = house.views.activity(ask(search, service, Some(next.number()))).await.unwrap();
+                assert_eq!((second.items.len(), second.next), (rest, None));
+            }
+        }
+        // One more of the same service, and its list is cut too.
+        fill(LOOKED_THROUGH, LOOKED_THROUGH + 1).await;
+        let cut = house.views.activity(ask(None, Some(orders), None)).await.unwrap();
+        assert!(cut.items.is_empty() && cut.next.is_some());
+        assert_eq!(house.views.activity(ask(None, Some(shop), None)).await.unwrap().next, None);
     }
 
     async fn activity_is_what_changed_its_status_and_the_unstable_change_most(database: &TestDatabase) {

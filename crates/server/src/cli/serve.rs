@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use mainstay_accounts::{Accounts, Token};
 use mainstay_base::{Clock, SystemClock, SystemRng};
-use mainstay_http::{Live, Proofs, Surface, Tls};
+use mainstay_http::{CookieName, Drained, Live, Proofs, Surface, Tls};
 use mainstay_jobs::RunnerTask;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -80,6 +80,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     shutdown::on_signals(stop.clone(), grace).context("signals can't be listened to")?;
     let listener = listen::bind(&config.http.listen).await?;
     let opening = Opening {
+        cookie: |_| CookieName::default(),
         prepare: async |accounts: &Accounts| Ok(accounts.setup_token().await?),
         announce: |setup: Option<Token>, site: &str| {
             tell_setup(site, setup.as_ref());
@@ -91,6 +92,8 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
 
 /// What a command does when the doors open.
 pub(crate) struct Opening<Prepare, Announce> {
+    /// What the cookie of a session is called, by the port.
+    pub(crate) cookie: fn(u16) -> CookieName,
     /// With the accounts, before anybody is let in.
     pub(crate) prepare: Prepare,
     /// With what came of that and the address of the site, when everybody is.
@@ -121,29 +124,46 @@ where
         return Ok(Exit::Fine);
     };
     let (rooms, ending) = opened?;
-    let prepared = (opening.prepare)(&rooms.accounts).await?;
-    let bound = listener.local_addr().context("the bound address can't be read")?;
-    let process = Process { clock, recorder, own_port: bound.port() };
-    let (surface, tasks) = start(config, process, rooms, stop)?;
-    let service = mainstay_http::service(surface);
-    let site = announce(config, bound);
-    (opening.announce)(prepared, &site)?;
-    let drained = mainstay_http::serve(
-        listener,
-        tls,
-        service,
-        stop.clone().cancelled_owned(),
-        shutdown::DRAIN,
-    )
-    .await;
+    let mut tasks = Tasks::default();
+    let process = Process { clock, recorder, listener, tls };
+    let served = open_doors(config, process, rooms, opening, &mut tasks, stop).await;
+    // However it ended, nothing of it goes on.
     stop.cancel();
     tasks.finished().await;
     ending.close().await;
+    let drained = served?;
     tracing::info!(open = drained.open, cut = drained.cut, "stopped");
     Ok(Exit::Fine)
 }
 
+/// Starts all that runs and answers everybody, until the stop.
+async fn open_doors<Prepare, Announce, Prepared>(
+    config: &Config,
+    process: Process,
+    rooms: Rooms,
+    opening: Opening<Prepare, Announce>,
+    tasks: &mut Tasks,
+    stop: &CancellationToken,
+) -> anyhow::Result<Drained>
+where
+    Prepare: AsyncFnOnce(&Accounts) -> anyhow::Result<Prepared>,
+    Announce: FnOnce(Prepared, &str) -> anyhow::Result<()>,
+{
+    let Process { clock, recorder, listener, tls } = process;
+    let prepared = (opening.prepare)(&rooms.accounts).await?;
+    let bound = listener.local_addr().context("the bound address can't be read")?;
+    let beside =
+        Beside { clock, recorder, own_port: bound.port(), cookie: (opening.cookie)(bound.port()) };
+    let surface = start(config, beside, rooms, tasks, stop)?;
+    let service = mainstay_http::service(surface);
+    let site = announce(config, bound);
+    (opening.announce)(prepared, &site)?;
+    let stopped = stop.clone().cancelled_owned();
+    Ok(mainstay_http::serve(listener, tls, service, stopped, shutdown::DRAIN).await)
+}
+
 /// What runs beside the requests, until the stop.
+#[derive(Default)]
 struct Tasks {
     tasks: JoinSet<()>,
     monitor: TaskTracker,
@@ -154,7 +174,16 @@ struct Tasks {
 struct Process {
     clock: Arc<dyn Clock>,
     recorder: Recorder,
+    listener: TcpListener,
+    tls: Option<Tls>,
+}
+
+/// What is known of the process where its tasks start.
+struct Beside {
+    clock: Arc<dyn Clock>,
+    recorder: Recorder,
     own_port: u16,
+    cookie: CookieName,
 }
 
 impl Tasks {
@@ -169,16 +198,17 @@ impl Tasks {
     }
 }
 
-/// Starts what runs beside the requests.
+/// Starts what runs beside the requests. What `running` holds was started, even if not all could be.
 fn start(
     config: &Config,
-    process: Process,
+    beside: Beside,
     rooms: Rooms,
+    running: &mut Tasks,
     stop: &CancellationToken,
-) -> anyhow::Result<(Surface, Tasks)> {
-    let Process { clock, recorder, own_port } = process;
+) -> anyhow::Result<Surface> {
+    let Beside { clock, recorder, own_port, cookie } = beside;
+    let Tasks { tasks, monitor: polls, runner } = running;
     let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper } = rooms;
-    let polls = TaskTracker::new();
     let parts = monitor::Parts {
         clock: Arc::clone(&clock),
         ids: ids.clone(),
@@ -186,8 +216,7 @@ fn start(
         pepper,
         own_port,
     };
-    let monitor = monitor::start(config, parts, &polls, stop)?;
-    let mut tasks = JoinSet::new();
+    let monitor = monitor::start(config, parts, polls, stop)?;
     tasks.spawn(mainstay_accounts::engine::run(accounts.clone(), seen, stop.clone()));
     let proofs = Proofs::new(accounts.clone(), Arc::clone(&clock));
     tasks.spawn(proofs.clone().run(events.doorbell().clone(), stop.clone()));
@@ -196,13 +225,12 @@ fn start(
         let (pulse, recorder, stop) = (Arc::clone(&pulse), recorder.clone(), stop.clone());
         async move { pulse.beat(stop, || recorder.upkeep()).await }
     });
-    let runner = if config.jobs.embedded {
-        Some(work::run(config, jobs.clone(), handlers, stop.clone())?)
+    if config.jobs.embedded {
+        *runner = Some(work::run(config, jobs.clone(), handlers, stop.clone())?);
     } else {
         // Whoever runs jobs elsewhere need not have metrics that are read.
         tasks.spawn(mainstay_jobs::tell_depth(jobs.clone(), stop.clone()));
-        None
-    };
+    }
     let live = Live {
         connections: events.connections().clone(),
         events,
@@ -223,8 +251,9 @@ fn start(
         jobs,
         monitor,
         runner: runner.as_ref().map(RunnerTask::turning),
+        cookie,
     };
-    Ok((wire::surface(config, parts), Tasks { tasks, monitor: polls, runner }))
+    Ok(wire::surface(config, parts))
 }
 
 /// Tells the log where the site is, and gives its address.
@@ -253,3 +282,7 @@ fn tell_setup(site: &str, setup: Option<&Token>) {
         );
     }
 }
+
+#[cfg(test)]
+#[path = "serve_tests.rs"]
+mod tests;

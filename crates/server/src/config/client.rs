@@ -9,6 +9,9 @@ use super::problem::{Origin, Reason};
 use super::reader::{Reader, boolean, path};
 use super::setting::{Fallback, Kind, Setting};
 
+/// What every key here begins with: no server goes by them.
+pub(super) const SECTION: &str = "client.";
+
 /// Authorities beside the system's.
 pub const CA_FILE: Setting = Setting {
     key: "client.ca_file",

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use mainstay_http::{SettingSource, SettingView};
 
+use super::client;
 use super::layers::{Layers, Value};
 use super::problem::Origin;
 use super::reader::boolean;
@@ -26,10 +27,11 @@ pub fn print(layers: &Layers) -> String {
     text
 }
 
-/// The same for the dashboard: each setting on its own, with what it means.
+/// The same for the dashboard: each setting of a server on its own, with what it means.
 #[must_use]
 pub fn shown(layers: &Layers) -> Vec<SettingView> {
-    SETTINGS.iter().map(|setting| view(setting, layers.get(setting))).collect()
+    let of_server = SETTINGS.iter().filter(|setting| !setting.key.starts_with(client::SECTION));
+    of_server.map(|setting| view(setting, layers.get(setting))).collect()
 }
 
 fn view(setting: &Setting, value: Option<&Value>) -> SettingView {
@@ -152,7 +154,9 @@ mod tests {
         ];
         let shown = loaded(input(flags, &variables, "[http]\nmax_connections = 50")).config.shown;
         assert!(!format!("{shown:?}").contains("hunter2"), "{shown:?}");
-        assert_eq!(shown.len(), SETTINGS.len());
+        let of_client = ["ca_file", "insecure", "server", "token", "token_file"];
+        assert_eq!(shown.len() + of_client.len(), SETTINGS.len());
+        assert!(!shown.iter().any(|view| view.key.starts_with("client")), "{shown:?}");
         let told = |key: &str| {
             let found = shown.iter().find(|view| view.key == key).unwrap();
             let (value, name) = (found.value.as_deref(), found.source_name.as_deref());

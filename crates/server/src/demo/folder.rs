@@ -16,7 +16,7 @@ use mainstay_base::Rng;
 const PREFIX: &str = "mainstay-demo-";
 /// The file that its owner holds a lock on.
 const OWNER: &str = "owner";
-/// Folders that one start looks at, at most.
+/// Folders that one start removes, at most.
 const MOST_SWEPT: usize = 100;
 
 /// The folder of this demo. Dropped, it is removed.
@@ -72,11 +72,10 @@ fn make(path: &Path) -> io::Result<File> {
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     let ours = entries.flatten().filter(|entry| is_ours(&entry.file_name()));
-    for entry in ours.take(MOST_SWEPT) {
-        let path = entry.path();
-        if is_abandoned(&path) {
-            let _ = fs::remove_dir_all(&path);
-        }
+    // Judged before they are counted: many that can't be removed do not keep the others.
+    let abandoned = ours.map(|entry| entry.path()).filter(|path| is_abandoned(path));
+    for path in abandoned.take(MOST_SWEPT) {
+        let _ = fs::remove_dir_all(&path);
     }
 }
 
@@ -130,6 +129,24 @@ mod tests {
         for path in [&half_made, &other, &playing.path, &second.path] {
             assert!(path.exists(), "{}", path.display());
         }
+    }
+
+    #[test]
+    fn those_that_stay_do_not_keep_others_from_going() {
+        let parent = tempfile::tempdir().unwrap();
+        let name = |number: usize| parent.path().join(format!("{PREFIX}{number:016x}"));
+        // Whichever the file system names first, more stay on both sides of it than are removed at once.
+        for number in 0..2 * MOST_SWEPT {
+            fs::create_dir(name(number)).unwrap();
+        }
+        let dead: Vec<_> = (0..MOST_SWEPT).map(|number| name(1_000 + number)).collect();
+        for path in &dead {
+            fs::create_dir(path).unwrap();
+            fs::write(path.join(OWNER), "killed").unwrap();
+        }
+        sweep(parent.path());
+        assert!(!dead.iter().any(|path| path.exists()));
+        assert_eq!(names(parent.path()).len(), 2 * MOST_SWEPT);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use mainstay_base::{Clock, SystemClock};
+use mainstay_http::CookieName;
 use mainstay_standins::{Company, Director, Pace, Story};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -41,16 +42,20 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
     let company = Company::bind().await.context(
         "the simulated services find no free ports on 127.0.0.1; check the limits on descriptors",
     )?;
-    let past = past::record(config, &company, play.story, Arc::clone(&clock));
-    let Some(recorded) = stop.run_until_cancelled(past).await else { return Ok(Exit::Fine) };
-    recorded?;
+    let told = past::record(config, &company, play.story, Arc::clone(&clock), &stop).await?;
+    if told.is_none() {
+        return Ok(Exit::Fine);
+    }
     let answering = TaskTracker::new();
     let announce = |welcome: Welcome, site: &str| {
         let director = Director::begin(play.story, play.pace, Arc::clone(&clock));
         company.start(&director, &answering, &stop);
         output::write_stdout(&welcome.text(site, &play))
     };
-    let opening = serve::Opening { prepare: Welcome::prepare, announce };
+    // Browsers send a cookie to every port of a host: the demo must not take the place of a session with
+    // another Mainstay on this machine.
+    let opening =
+        serve::Opening { cookie: CookieName::of_port, prepare: Welcome::prepare, announce };
     let served = serve::serve_on(config, Arc::clone(&clock), listener, &stop, opening).await;
     stop.cancel();
     answering.close();

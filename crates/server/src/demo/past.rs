@@ -36,61 +36,84 @@ const UNTIL_FIRST_POLL: Duration = Duration::from_secs(1);
 /// Runs of the upkeep at most: each rolls up a bounded part.
 const MOST_UPKEEP: usize = 50;
 
-/// Applies what is watched and records the past of it, until now.
+/// Applies what is watched and records the past of it, until now. `None` when it was stopped before its
+/// end; however it ends, nothing of it goes on.
 pub(super) async fn record(
     config: &Config,
     company: &Company,
     story: Story,
     clock: Arc<dyn Clock>,
-) -> anyhow::Result<()> {
+    stop: &CancellationToken,
+) -> anyhow::Result<Option<()>> {
     data::prepare_folder(config)?;
     let now = clock.now();
     let wall = Arc::new(PastClock::new(Arc::clone(&clock), back(now, -PAST_MS)));
     let db = data::open(config, Arc::clone(&wall) as _).await?;
     migrate::up(&db).await?;
-    let stop = CancellationToken::new();
+    let told = CancellationToken::new();
+    // However this ends, its tasks end too.
+    let ending = told.clone().drop_guard();
     let starting = Events::start(
         db.clone(),
         EventsOptions::default(),
         Arc::clone(&wall) as _,
         Arc::new(SystemRng),
-        stop.clone(),
+        told.clone(),
     );
     let (events, tasks) = starting.await?;
-    let ids = IdSource::new(Arc::clone(&wall) as _, Arc::new(SystemRng));
     let recording = TaskTracker::new();
-    let recorder = Recorder::start(
-        events.clone(),
-        Arc::clone(&wall) as _,
-        ids.clone(),
-        &recording,
-        stop.clone(),
-    );
-    let seal = monitor::seal(pepper::find_or_make(config, &SystemRng)?);
-    let services = Services::new(events.clone(), ids.clone(), seal, Arc::new(|| ()));
-    let desired = Desired::new(services.clone(), Aliases::new(events.clone(), ids));
-    apply(&events, &desired, watched::services(company)).await?;
-    let mut looks = Looks::new(&services, company, recorder, Arc::clone(&wall)).await?;
-    let moments = story.past();
-    for (index, &moment) in moments.iter().enumerate() {
-        let next = moments.get(index.saturating_add(1)).copied().unwrap_or(0);
-        wall.set(back(now, moment));
-        looks.look(&World::at(story, moment), millis(next.saturating_sub(moment))).await?;
-        if index == 0 {
-            // Only what was reported can be linked.
-            apply(&events, &desired, watched::links()).await?;
-        }
-    }
-    // Recording took its time: from here on nothing is missed.
-    wall.set(clock.now());
-    looks.look(&World::at(story, 0), UNTIL_FIRST_POLL).await?;
-    roll_up(config, &db, &stop).await?;
-    stop.cancel();
+    let telling = Telling { config, company, story, clock, now, wall, events };
+    let recorded = stop.run_until_cancelled(telling.tell(&recording, &told)).await.transpose();
+    drop(ending);
     recording.close();
     recording.wait().await;
     tasks.finished().await;
     db.close().await;
-    Ok(())
+    recorded
+}
+
+/// What the past is told with.
+struct Telling<'a> {
+    config: &'a Config,
+    company: &'a Company,
+    story: Story,
+    clock: Arc<dyn Clock>,
+    now: Timestamp,
+    wall: Arc<PastClock>,
+    events: Events,
+}
+
+impl Telling<'_> {
+    async fn tell(self, recording: &TaskTracker, told: &CancellationToken) -> anyhow::Result<()> {
+        let Self { config, company, story, clock, now, wall, events } = self;
+        let ids = IdSource::new(Arc::clone(&wall) as _, Arc::new(SystemRng));
+        let recorder = Recorder::start(
+            events.clone(),
+            Arc::clone(&wall) as _,
+            ids.clone(),
+            recording,
+            told.clone(),
+        );
+        let seal = monitor::seal(pepper::find_or_make(config, &SystemRng)?);
+        let services = Services::new(events.clone(), ids.clone(), seal, Arc::new(|| ()));
+        let desired = Desired::new(services.clone(), Aliases::new(events.clone(), ids));
+        apply(&events, &desired, watched::services(company)).await?;
+        let mut looks = Looks::new(&services, company, recorder, Arc::clone(&wall)).await?;
+        let moments = story.past();
+        for (index, &moment) in moments.iter().enumerate() {
+            let next = moments.get(index.saturating_add(1)).copied().unwrap_or(0);
+            wall.set(back(now, moment));
+            looks.look(&World::at(story, moment), millis(next.saturating_sub(moment))).await?;
+            if index == 0 {
+                // Only what was reported can be linked.
+                apply(&events, &desired, watched::links()).await?;
+            }
+        }
+        // Recording took its time: from here on nothing is missed.
+        wall.set(clock.now());
+        looks.look(&World::at(story, 0), UNTIL_FIRST_POLL).await?;
+        roll_up(config, events.db(), told).await
+    }
 }
 
 /// Every service, and how often it was looked at.
@@ -249,4 +272,35 @@ fn back(now: Timestamp, story_ms: i64) -> Timestamp {
 
 fn millis(count: i64) -> Duration {
     Duration::from_millis(u64::try_from(count).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::testing::input;
+    use crate::config::{data, load};
+    use mainstay_base::SystemClock;
+
+    #[tokio::test]
+    async fn interrupted_it_leaves_nothing_running() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_str().unwrap().to_owned();
+        let flags = vec![(&data::DATA_DIR, path)];
+        let config = load(input(flags, &[], "")).map_err(|error| error.to_string()).unwrap().config;
+        let company = Company::bind().await.unwrap();
+        let stop = CancellationToken::new();
+        let clock = Arc::new(SystemClock::new());
+        let recording = record(&config, &company, Story { seed: 7 }, clock, &stop);
+        let interrupting = async {
+            // When it is known who is watched, the past is being told.
+            let database = config.data_dir.join("mainstay.db");
+            while !database.exists() {
+                tokio::task::yield_now().await;
+            }
+            stop.cancel();
+        };
+        let (recorded, ()) = tokio::join!(recording, interrupting);
+        assert!(recorded.unwrap().is_none(), "it was interrupted");
+        assert_eq!(mainstay_testkit::tasks_left().await, 0);
+    }
 }

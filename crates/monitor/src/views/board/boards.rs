@@ -12,7 +12,7 @@ use super::error::BoardError;
 use super::item::{Board, MAX_LINES};
 use super::kept::{Kept, Version};
 use crate::answer::Answer;
-use crate::graph::Graphs;
+use crate::graph::{Graphs, GraphsError, blocking};
 use crate::latency;
 use crate::views::record::{board, version, wallboard};
 
@@ -36,23 +36,19 @@ impl Boards {
         graphs: Option<&Graphs>,
     ) -> Result<Arc<Answer>, BoardError> {
         self.board
-            .get(
-                || versioned(db, graphs),
-                clock,
-                async |version| {
-                    let latencies = self.latencies(db, version).await?;
-                    let blamed = match graphs.filter(|_| version.graph > 0) {
-                        Some(graphs) => graphs.picture().await.map(|one| blame::of(&one)),
-                        None => Ok(Blamed::default()),
-                    };
-                    // Lines without it are better than none.
-                    let blamed = blamed.unwrap_or_default();
-                    let mut items = board::lines(db, tick, MAX_LINES, &latencies, &blamed).await?;
-                    let is_cut = items.len() > MAX_LINES;
-                    items.truncate(MAX_LINES);
-                    Ok(Board { items, is_cut })
-                },
-            )
+            .get(heard(db, graphs), seen(db, graphs), clock, async |version| {
+                let latencies = self.latencies(db, version).await?;
+                let blamed = match graphs.filter(|_| version.graph > 0) {
+                    Some(graphs) => blamed(graphs).await,
+                    None => Ok(Blamed::default()),
+                };
+                // Lines without it are better than none.
+                let blamed = blamed.unwrap_or_default();
+                let mut items = board::lines(db, tick, MAX_LINES, &latencies, &blamed).await?;
+                let is_cut = items.len() > MAX_LINES;
+                items.truncate(MAX_LINES);
+                Ok(Board { items, is_cut })
+            })
             .await
     }
 
@@ -64,9 +60,10 @@ impl Boards {
         missing_for: Duration,
     ) -> Result<Arc<Answer>, BoardError> {
         // How long things take is not shown.
-        let version = || async { Ok(Version { summed: 0, ..version::now(db).await? }) };
+        let version = async || Ok(Version { summed: 0, ..version::now(db).await? });
         let missing_for = i64::try_from(missing_for.as_millis()).unwrap_or(i64::MAX);
-        self.wall.get(version, clock, async |_| wallboard::read(db, tick, missing_for).await).await
+        let build = async |_| wallboard::read(db, tick, missing_for).await;
+        self.wall.get(version(), version(), clock, build).await
     }
 
     /// What services took lately: read when another five minutes are summed up.
@@ -82,15 +79,30 @@ impl Boards {
     }
 }
 
-/// The version of what is shown, and of the graph that has heard of it.
-pub(in crate::views) async fn versioned(
+/// The version of what is shown, and of the graph that has heard of it: waits for that for a while.
+pub(in crate::views) async fn heard(
     db: &Db,
     graphs: Option<&Graphs>,
 ) -> Result<Version, StoreError> {
     let version = version::now(db).await?;
     let graph = match graphs {
-        Some(graphs) => graphs.version(version.told).await.map_or(0, |graph| graph.max(1)),
-        None => 0,
+        Some(graphs) => graphs.version(version.told).await,
+        None => None,
     };
-    Ok(Version { graph, ..version })
+    Ok(version.with_graph(graph))
+}
+
+/// The version of what is shown, and of the graph as it is: waits for nobody.
+pub(in crate::views) async fn seen(
+    db: &Db,
+    graphs: Option<&Graphs>,
+) -> Result<Version, StoreError> {
+    let version = version::now(db).await?;
+    Ok(version.with_graph(graphs.and_then(Graphs::version_now)))
+}
+
+/// It takes some milliseconds where much is broken, so it stays off the threads that answer everybody.
+async fn blamed(graphs: &Graphs) -> Result<Blamed, GraphsError> {
+    let picture = graphs.picture().await?;
+    blocking(move || blame::of(&picture)).await
 }

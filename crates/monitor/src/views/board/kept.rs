@@ -41,18 +41,18 @@ struct Entry {
 }
 
 impl Kept {
-    /// The answer as of the `version` that is found now or later, built only if there is none.
-    pub(in crate::views) async fn get<T, V>(
+    /// The answer as of the version that is `asked` for or a later one, built only if there is none.
+    ///
+    /// To find what is asked for may take a while: nobody is kept waiting by it. What is `seen` when it
+    /// is built must be found at once, for others wait for who builds.
+    pub(in crate::views) async fn get<T: Serialize + Send + 'static>(
         &self,
-        version: impl Fn() -> V,
+        asked: impl Future<Output = Result<Version, StoreError>>,
+        seen: impl Future<Output = Result<Version, StoreError>>,
         clock: &dyn Clock,
         build: impl AsyncFnOnce(Version) -> Result<T, StoreError>,
-    ) -> Result<Arc<Answer>, BoardError>
-    where
-        T: Serialize + Send + 'static,
-        V: Future<Output = Result<Version, StoreError>>,
-    {
-        let asked = version().await?;
+    ) -> Result<Arc<Answer>, BoardError> {
+        let asked = asked.await?;
         if let Some(answer) = self.holds(asked, clock.moment()) {
             return Ok(answer);
         }
@@ -61,7 +61,7 @@ impl Kept {
             return Ok(answer);
         }
         // What has changed while others were building is in it too: it serves all who wait by now.
-        let version = version().await?;
+        let version = seen.await?;
         let built = clock.moment();
         let value = build(version).await?;
         let answer = Arc::new(Answer::written(move || value).await?);
@@ -83,6 +83,11 @@ impl Kept {
 }
 
 impl Version {
+    /// The same with this version of the graph.
+    pub(in crate::views) fn with_graph(self, graph: Option<u64>) -> Self {
+        Self { graph: graph.map_or(0, |graph| graph.max(1)), ..self }
+    }
+
     /// Whether whoever has seen this has seen `other`.
     const fn covers(self, other: Self) -> bool {
         self.told >= other.told && self.summed >= other.summed && self.graph >= other.graph
@@ -105,7 +110,8 @@ mod tests {
     async fn get(kept: &Kept, clock: &FakeClock, version: Version, count: &AtomicUsize) -> String {
         let answer = kept
             .get(
-                || std::future::ready(Ok(version)),
+                std::future::ready(Ok(version)),
+                std::future::ready(Ok(version)),
                 clock,
                 async |_| {
                     tokio::task::yield_now().await;
@@ -148,9 +154,9 @@ mod tests {
         let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
         let told = std::sync::atomic::AtomicI64::new(0);
         // Whoever looks finds another version.
-        let look = || std::future::ready(Ok(version(told.fetch_add(1, Ordering::SeqCst), 1)));
+        let look = async || Ok(version(told.fetch_add(1, Ordering::SeqCst), 1));
         let asking = (0..50).map(|_| {
-            kept.get(look, &clock, async |_| {
+            kept.get(look(), look(), &clock, async |_| {
                 tokio::task::yield_now().await;
                 Ok(count.fetch_add(1, Ordering::SeqCst))
             })
@@ -164,14 +170,28 @@ mod tests {
     async fn who_fails_or_leaves_keeps_nobody_from_building() {
         let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
         let first = || std::future::ready(Ok(version(1, 1)));
-        let failed = kept.get::<(), _>(first, &clock, async |_| Err(StoreError::Closed)).await;
-        assert!(failed.is_err());
-        let mut leaving = Box::pin(kept.get::<(), _>(first, &clock, async |_| {
+        let fails = async |_| Err::<(), _>(StoreError::Closed);
+        assert!(kept.get(first(), first(), &clock, fails).await.is_err());
+        let mut leaving = Box::pin(kept.get(first(), first(), &clock, async |_| {
             std::future::pending::<()>().await;
             Ok(())
         }));
         assert!(futures_util::poll!(&mut leaving).is_pending());
         drop(leaving);
+        assert_eq!(get(&kept, &clock, version(1, 1), &count).await, "1");
+    }
+
+    #[tokio::test]
+    async fn who_waits_to_learn_what_to_ask_for_keeps_nobody_waiting() {
+        let (kept, clock, count) = (Kept::default(), FakeClock::new(), AtomicUsize::new(0));
+        // The graph does not hear of what happened.
+        let mut waiting = Box::pin(kept.get(
+            std::future::pending(),
+            std::future::ready(Ok(version(2, 1))),
+            &clock,
+            async |_| Ok(0),
+        ));
+        assert!(futures_util::poll!(&mut waiting).is_pending());
         assert_eq!(get(&kept, &clock, version(1, 1), &count).await, "1");
     }
 }

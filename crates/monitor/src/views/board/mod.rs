@@ -9,7 +9,7 @@ pub mod kept;
 pub mod strip;
 pub mod wall;
 
-pub(super) use boards::{Boards, versioned};
+pub(super) use boards::{Boards, heard, seen};
 pub use error::BoardError;
 pub use item::{Board, BoardCause, BoardItem};
 pub use strip::{MAX_STRIPS, Strip, Strips};

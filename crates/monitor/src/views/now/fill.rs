@@ -1,41 +1,39 @@
 //! Puts together what the graph knows and what the tables hold. Pure.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use mainstay_base::{Id, Timestamp};
+use mainstay_base::Id;
 use mainstay_graph::Status;
 
 use super::item::{Now, NowCause, NowCounts, NowReporter};
 use super::sketch::{Cause, MOST_REPORTERS, Report, Sketch};
-use crate::status::ServiceStatus;
-use crate::views::record::now::{Counted, Said};
+use crate::views::record::now::Said;
 
 pub(super) fn fill(
     sketch: Sketch,
-    as_of: Timestamp,
-    counted: &[Counted],
+    inactive: &HashSet<i64>,
     reports: &HashMap<Id, Said>,
     errors: &HashMap<i64, String>,
 ) -> Now {
-    let counts = counts(&sketch, counted);
+    let counts = counts(&sketch, inactive);
     let is_cut = sketch.causes.len() < sketch.root_causes;
     let items = sketch.causes.into_iter().map(|one| cause(one, reports, errors)).collect();
-    Now { as_of, counts, items, is_cut }
+    Now { counts, items, is_cut }
 }
 
-fn counts(sketch: &Sketch, counted: &[Counted]) -> NowCounts {
-    let sum = |is_wanted: &dyn Fn(&Counted) -> bool| {
-        counted.iter().filter(|one| is_wanted(one)).map(|one| one.count).sum()
+fn counts(sketch: &Sketch, inactive: &HashSet<i64>) -> NowCounts {
+    let count = |is_wanted: &dyn Fn(bool, Status) -> bool| {
+        let all = sketch.services.iter();
+        all.filter(|(number, status)| is_wanted(!inactive.contains(number), *status)).count()
     };
-    let active = |status| sum(&|one: &Counted| one.is_active && one.status == status);
     NowCounts {
         root_causes: sketch.root_causes,
         root_services: sketch.root_services,
         affected: sketch.affected,
-        healthy: active(ServiceStatus::Healthy),
-        unknown: active(ServiceStatus::Unknown),
-        inactive: sum(&|one: &Counted| !one.is_active),
-        services: sum(&|_: &Counted| true),
+        healthy: count(&|is_active, status| is_active && status == Status::Healthy),
+        unknown: count(&|is_active, status| is_active && status == Status::Unknown),
+        inactive: count(&|is_active, _| !is_active),
+        services: sketch.services.len(),
     }
 }
 

@@ -11,9 +11,6 @@ use crate::report::DependencyStatus;
 /// What is broken, and how many are how.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Now {
-    /// When this was read.
-    #[schema(value_type = String, format = DateTime)]
-    pub as_of: Timestamp,
     /// How many are how.
     pub counts: NowCounts,
     /// What everything else is broken because of: the one that hurts most services first.

@@ -13,7 +13,7 @@ use mainstay_store::{Db, StoreError};
 
 pub use self::item::{Now, NowCause, NowCounts, NowHurt, NowReporter};
 use super::board::kept::{Kept, Version};
-use super::board::{BoardError, versioned};
+use super::board::{BoardError, heard, seen};
 use super::record::now as record;
 use crate::answer::Answer;
 use crate::graph::{Graphs, GraphsError};
@@ -23,26 +23,26 @@ pub(super) async fn read(
     kept: &Kept,
     db: &Db,
     clock: &dyn Clock,
-    tick: i64,
     graphs: &Graphs,
 ) -> Result<Arc<Answer>, BoardError> {
     // How long things take is not shown.
-    let version = || async { Ok(Version { summed: 0, ..versioned(db, Some(graphs)).await? }) };
-    kept.get(version, clock, async |_| build(db, tick, graphs).await).await
+    let asked = async { Ok(Version { summed: 0, ..heard(db, Some(graphs)).await? }) };
+    let seen = async { Ok(Version { summed: 0, ..seen(db, Some(graphs)).await? }) };
+    kept.get(asked, seen, clock, async |_| build(db, graphs).await).await
 }
 
-async fn build(db: &Db, tick: i64, graphs: &Graphs) -> Result<Now, StoreError> {
+/// How everything is, the graph alone tells; the tables tell what it does not hold.
+async fn build(db: &Db, graphs: &Graphs) -> Result<Now, StoreError> {
     let sketch = sketch(graphs).await.map_err(|error| match error {
         GraphsError::Store(error) => error,
         // It was read: only a process that stops has none.
         _ => StoreError::Closed,
     })?;
     db.snapshot(async |snapshot| {
-        let as_of = snapshot.now().await?;
-        let counted = record::counts(snapshot, tick).await?;
+        let inactive = record::inactive(snapshot).await?;
         let reports = record::reports(snapshot, &sketch.dependencies()).await?;
-        let errors = record::errors(snapshot, &sketch.services()).await?;
-        Ok(fill::fill(sketch, as_of, &counted, &reports, &errors))
+        let errors = record::errors(snapshot, &sketch.failing_services()).await?;
+        Ok(fill::fill(sketch, &inactive, &reports, &errors))
     })
     .await
 }

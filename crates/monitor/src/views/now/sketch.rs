@@ -30,6 +30,8 @@ pub(super) struct Sketch {
     pub(super) root_causes: usize,
     pub(super) root_services: usize,
     pub(super) affected: usize,
+    /// How each service is.
+    pub(super) services: Vec<(i64, Status)>,
     pub(super) causes: Vec<Cause>,
 }
 
@@ -69,7 +71,7 @@ impl Sketch {
     }
 
     /// The services to read.
-    pub(super) fn services(&self) -> Vec<i64> {
+    pub(super) fn failing_services(&self) -> Vec<i64> {
         self.causes.iter().flat_map(|cause| &cause.services).copied().collect()
     }
 }
@@ -80,8 +82,14 @@ pub(super) fn of(picture: &Picture) -> Sketch {
         let mut nodes = root.members.iter().filter_map(|&member| picture.snapshot.node(member));
         nodes.any(|node| matches!(node.key, Key::Service(_)))
     };
+    let services = picture.snapshot.nodes().iter().map_while(|node| match node.key {
+        Key::Service(number) => Some((number, node.status)),
+        // They come after the services.
+        Key::External(_) => None,
+    });
     let blamed = blame::of(picture);
     Sketch {
+        services: services.collect(),
         root_causes: roots.len(),
         root_services: roots.iter().filter(has_service).count(),
         affected: blamed.values().filter(|&&cause| cause == BoardCause::Affected).count(),

@@ -1,7 +1,7 @@
-//! What the graph does not hold of what is broken: how many are how, what reports say, and why polls
+//! What the graph does not hold of what is broken: who is switched off, what reports say, and why polls
 //! failed. Each in one statement, however much is broken.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mainstay_base::{Id, Timestamp};
 use mainstay_graph::Status;
@@ -9,22 +9,7 @@ use mainstay_store::{Row, Snapshot, Sql, StoreError, values};
 use serde_json::Value;
 
 use super::services::json;
-use super::{overdue, timed};
-use crate::status::ServiceStatus;
 
-macro_rules! counts {
-    ($now:literal) => {
-        concat!(
-            "SELECT k.is_active, k.shown, count(*) AS services FROM (
-               SELECT s.is_active, CASE WHEN ",
-            overdue!($now),
-            " THEN 'unknown' ELSE st.status END AS shown
-               FROM services AS s JOIN service_states AS st ON st.service_no = s.number
-               WHERE s.removed_at IS NULL) AS k
-             GROUP BY k.is_active, k.shown"
-        )
-    };
-}
 macro_rules! reports {
     ($which:literal) => {
         concat!(
@@ -43,7 +28,10 @@ macro_rules! errors {
         )
     };
 }
-const COUNTS: Sql = timed!("monitor.now_counts", counts);
+const INACTIVE: Sql = Sql::same(
+    "monitor.inactive_services",
+    "SELECT number FROM services WHERE is_active = 0 AND removed_at IS NULL",
+);
 pub(super) const REPORTS: Sql = Sql::pair(
     "monitor.now_reports",
     reports!("IN (SELECT value FROM json_each($1))"),
@@ -54,14 +42,6 @@ pub(super) const ERRORS: Sql = Sql::pair(
     errors!("IN (SELECT value FROM json_each($1))"),
     errors!("= ANY ($1)"),
 );
-
-/// Services that are alike.
-#[derive(Debug)]
-pub(in crate::views) struct Counted {
-    pub(in crate::views) is_active: bool,
-    pub(in crate::views) status: ServiceStatus,
-    pub(in crate::views) count: usize,
-}
 
 /// What a service says of something that it leans on.
 #[derive(Debug)]
@@ -74,21 +54,12 @@ pub(in crate::views) struct Said {
     pub(in crate::views) description: Option<String>,
 }
 
-/// How many services are how.
-pub(in crate::views) async fn counts(
+/// The services that are switched off.
+pub(in crate::views) async fn inactive(
     snapshot: &mut Snapshot,
-    tick: i64,
-) -> Result<Vec<Counted>, StoreError> {
-    let rows = snapshot.fetch_all(&COUNTS, values![tick]).await?;
-    let read = |row: &Row| {
-        let status: String = row.get("shown")?;
-        Ok(Counted {
-            is_active: row.get("is_active")?,
-            status: ServiceStatus::from_name(&status).unwrap_or(ServiceStatus::Unknown),
-            count: usize::try_from(row.get::<i64>("services")?).unwrap_or_default(),
-        })
-    };
-    rows.iter().map(read).collect()
+) -> Result<HashSet<i64>, StoreError> {
+    let rows = snapshot.fetch_all(&INACTIVE, &[]).await?;
+    rows.iter().map(|row| row.get("number")).collect()
 }
 
 /// What these dependencies are said to be.

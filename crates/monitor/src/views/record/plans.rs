@@ -19,7 +19,16 @@ const SERVICES: Sql = Sql::same(
 async fn plan(db: &Db, statement: &Sql, count: usize) -> Vec<String> {
     let text = format!("EXPLAIN QUERY PLAN {}", statement.text(Dialect::Sqlite));
     let explain = Sql::same("test.explain", text.leak());
-    let all = values![1_i64, None::<&str>, None::<&str>, None::<&str>, 0_i64, 1_i64, 51_i64];
+    let all = values![
+        1_i64,
+        None::<&str>,
+        None::<&str>,
+        None::<&str>,
+        0_i64,
+        1_i64,
+        51_i64,
+        None::<&str>
+    ];
     let rows = db.fetch_all(&explain, &all[..count]).await.unwrap();
     rows.iter().map(|row: &Row| row.get("detail").unwrap()).collect()
 }
@@ -66,9 +75,15 @@ async fn histories_and_timelines_are_found_by_their_keys() {
             (&activity::UNSTABLE, 2, "changes_by_time"),
             (
                 &activity::OF_SERVICE,
-                7,
+                8,
                 "changes_by_service (service_no=? AND number>? AND number<?)",
             ),
+            (
+                &activity::FIRST_LEFT_OF_SERVICE,
+                4,
+                "COVERING INDEX changes_by_service (service_no=? AND number>? AND number<?)",
+            ),
+            (&activity::FIRST_LEFT, 3, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
             (&now::REPORTS, 1, "dependencies_by_id (id=?)"),
         ] {
             let plan = plan(db, statement, count).await;
