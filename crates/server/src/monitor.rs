@@ -39,6 +39,8 @@ pub(crate) struct Monitor {
     pub(crate) recorder: Recorder,
     /// What requests are answered from.
     pub(crate) surface: mainstay_http::Monitor,
+    /// What whoever edits a service wakes.
+    _woken: Arc<OnceLock<Engine>>,
 }
 
 /// Starts to poll until `stop`.
@@ -64,12 +66,15 @@ pub(crate) fn start(
         Dialect::Sqlite => Tenure::alone(),
         Dialect::Postgres => Tenure::shared(),
     };
-    // The engine asks the services, and the services wake the engine.
-    let engine: Arc<OnceLock<Engine>> = Arc::default();
+    // The engine asks the services, and the services wake the engine, but do not hold it: else neither
+    // would ever end, nor the connections that the engine keeps.
+    let woken: Arc<OnceLock<Engine>> = Arc::default();
     let edited = {
-        let engine = Arc::clone(&engine);
+        let woken = Arc::downgrade(&woken);
         Arc::new(move || {
-            if let Some(engine) = engine.get() {
+            if let Some(woken) = woken.upgrade()
+                && let Some(engine) = woken.get()
+            {
                 engine.refresh();
             }
         })
@@ -86,7 +91,7 @@ pub(crate) fn start(
         clock: Arc::clone(&clock),
         rng,
     };
-    let engine = engine.get_or_init(|| Engine::start(parts, tasks, stop.clone())).clone();
+    let engine = woken.get_or_init(|| Engine::start(parts, tasks, stop.clone())).clone();
     tasks.spawn(tell_when_landed(engine.clone(), stop.clone(), all_landed));
     let options =
         GraphsOptions { missing_for: config.history.missing(), ..GraphsOptions::default() };
@@ -114,7 +119,7 @@ pub(crate) fn start(
         instances,
         fetch: Arc::new(observer),
     };
-    Ok(Monitor { engine, recorder, surface })
+    Ok(Monitor { engine, recorder, surface, _woken: woken })
 }
 
 /// Ends the recorder when the last poll has landed, after the stop.
