@@ -12,12 +12,12 @@ import { setWhere } from './address';
 /** A view as it is drawn: teams folded, nodes in their places, one of them selected. */
 export class Picture {
   readonly #view: () => GraphView;
-  readonly #teamOf: (service: string) => string;
+  readonly #teamOf: () => (service: string) => string;
   readonly view = $derived.by(() => this.#view());
-  readonly teams = $derived.by(() => teamsOf(this.view, this.#teamOf));
+  readonly teams = $derived.by(() => teamsOf(this.view, this.#teamOf()));
   readonly isLarge = $derived.by(() => this.view.nodes.length > MANY_NODES);
   readonly folds = $derived(foldsOf(router.route.where.teams, this.isLarge));
-  readonly drawn = $derived.by(() => fold(this.view, this.#teamOf, (team) => isFolded(this.folds, team)));
+  readonly drawn = $derived.by(() => fold(this.view, this.#teamOf(), (team) => isFolded(this.folds, team)));
   readonly isWhole = $derived(
     this.drawn.nodes.length === this.view.nodes.length && router.route.where.service === undefined,
   );
@@ -53,7 +53,7 @@ export class Picture {
   });
   readonly emphasis = $derived(emphasis(this.lists, this.selected, this.#matches));
 
-  constructor(view: () => GraphView, teamOf: (service: string) => string) {
+  constructor(view: () => GraphView, teamOf: () => (service: string) => string) {
     this.#view = view;
     this.#teamOf = teamOf;
   }
