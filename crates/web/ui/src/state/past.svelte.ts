@@ -69,9 +69,10 @@ export class Past {
   /** Keeps the span up to date until the returned function is called. */
   run(now: () => number): () => void {
     const soon = calmly(async () => {
-      await this.#extend(now() - MARGIN_MS);
-      // The server has not let us read so far yet.
-      if (this.#isBehind()) soon.ask();
+      const read = await this.#extend(now() - MARGIN_MS);
+      // The server does not tell of the last moment yet.
+      if (read === 'extended' && this.#isBehind()) soon.ask();
+      return read !== 'failed';
     }, EXTEND_PAUSE_MS);
     const stops = [
       stream.on(GRAPH_EVENTS, ({ at }) => {
@@ -188,18 +189,20 @@ export class Past {
   }
 
   /** What happened since: only the end of the span is read, and only that is added. */
-  async #extend(to: number): Promise<void> {
+  async #extend(to: number): Promise<'extended' | 'failed' | 'nothing'> {
     const replay = this.#replay;
     const length = this.#opened.to - this.#opened.from;
     // Who looks far back needs nothing of now.
-    if (replay === null || this.tooMany || to <= replay.to || to - replay.to > length) return;
+    if (replay === null || this.tooMany || to <= replay.to || to - replay.to > length) return 'nothing';
     const turn = this.#turn;
     const read = await this.#pages(Math.max(replay.to - OVERLAP_MS, replay.from), to, turn);
-    if (read === null || turn !== this.#turn) return;
+    if (turn !== this.#turn) return 'nothing';
+    if (read === null) return 'failed';
     this.tooMany = read.isCut;
     replay.extend(to, read.pages.flatMap(({ items }) => items));
     replay.trim(this.#opened.from - length / 2, MOST_CHANGES);
     this.#version += 1;
+    return 'extended';
   }
 }
 

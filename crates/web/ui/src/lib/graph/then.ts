@@ -175,8 +175,16 @@ function sinceOf(said: readonly { readonly since: number }[], status: Status): n
   return isUnhealthy(status) ? Math.min(...dates) : Math.max(...dates);
 }
 
+/** Most of them are the same from moment to moment. */
+const written = new Map<number, string>();
+const MOST_WRITTEN = 20_000;
+
 function iso(time: number): string | null {
-  return Number.isFinite(time) ? new Date(time).toISOString() : null;
+  if (!Number.isFinite(time)) return null;
+  const known = written.get(time) ?? new Date(time).toISOString();
+  if (written.size >= MOST_WRITTEN) written.clear();
+  written.set(time, known);
+  return known;
 }
 
 /** What is not drawn today stands right of who leant on it, below everybody else. */
