@@ -18,8 +18,9 @@ use crate::hub::Hub;
 use crate::measure;
 use crate::outbox::{Announced, Outbox};
 use crate::record::epoch;
-use crate::record::follow::Reads;
+use crate::record::follow::{Reads, counters};
 use crate::retention::{self, Kept};
+use crate::stream::Stream;
 use crate::sweep::Hearing;
 use crate::tools::Tools;
 
@@ -150,6 +151,15 @@ impl Events {
     /// was to be read again and again.
     pub async fn history(&self, ask: &Ask, limit: u32) -> Result<History, EventsError> {
         history::read(&self.shared.hub, ask, limit).await
+    }
+
+    /// The number of the last event of the organisation's stream that is committed; 0 without one.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub async fn told(&self) -> Result<i64, StoreError> {
+        let tools = &self.shared.tools;
+        Ok(counters(&tools.db, &tools.reads, &[Stream::Org]).await?.of(Stream::Org).last_seq)
     }
 
     /// Removes events that are too old or too many, as happens by itself every minute, and tells how

@@ -24,7 +24,7 @@ use crate::views::MISSING_SHOWN_FOR;
 const FIRST_LOAD: Duration = Duration::from_secs(10);
 
 /// How long somebody who asks waits until the graph has heard of what the database tells already.
-const HEARING: Duration = Duration::from_millis(500);
+const HEARING: Duration = Duration::from_secs(1);
 
 /// The graph of this instance. A clone is the same handle.
 #[derive(Clone)]
@@ -113,8 +113,7 @@ impl Graphs {
     /// The version of the graph once it has heard of this event, or as it is after a while; `None` while
     /// it was not read yet. It never goes back.
     pub(crate) async fn version(&self, told: i64) -> Option<u64> {
-        // The graph that comes late is better than none.
-        let _ = tokio::time::timeout(HEARING, self.shared.when_heard(told)).await;
+        for_a_while(self.shared.when_heard(told)).await;
         self.version_now()
     }
 
@@ -128,7 +127,7 @@ impl Graphs {
     /// # Errors
     /// As [`Graphs::picture`].
     pub async fn whole(&self) -> Result<Arc<Answer>, GraphsError> {
-        self.ready().await?;
+        self.caught_up().await?;
         let (shared, mut made) = (Arc::clone(&self.shared), self.shared.making().await);
         to_the_end(async move { shared.whole(&mut made).await }).await
     }
@@ -138,6 +137,7 @@ impl Graphs {
     /// # Errors
     /// [`GraphsError::NoService`], or as [`Graphs::picture`].
     pub async fn around(&self, service: Id, depth: usize) -> Result<Answer, GraphsError> {
+        self.caught_up().await?;
         let picture = self.picture().await?;
         let place = picture.snapshot.place_of(service).ok_or(GraphsError::NoService)?;
         Ok(Answer::written(move || show::around(&picture, place, depth)).await?)
@@ -185,6 +185,7 @@ impl Graphs {
     /// # Errors
     /// [`GraphsError::NoNode`], or as [`Graphs::picture`].
     pub async fn impact(&self, node: &str) -> Result<Answer, GraphsError> {
+        self.caught_up().await?;
         let picture = self.picture().await?;
         let place = show::find(&picture, node).ok_or(GraphsError::NoNode)?;
         Ok(Answer::written(move || show::impact(&picture, place)).await?)
@@ -201,6 +202,19 @@ impl Graphs {
         to_the_end(async move { shared.suggest(&mut known, dismissed).await }).await
     }
 
+    /// Waits until the graph has heard of all that is committed: whoever heard of an event and asks
+    /// finds it in the answer.
+    async fn caught_up(&self) -> Result<(), GraphsError> {
+        self.ready().await?;
+        for_a_while(async {
+            if let Ok(told) = self.shared.events.told().await {
+                self.shared.when_heard(told).await;
+            }
+        })
+        .await;
+        Ok(())
+    }
+
     /// Waits until the graph was read for the first time.
     pub(crate) async fn ready(&self) -> Result<(), GraphsError> {
         match tokio::time::timeout(FIRST_LOAD, self.shared.when_ready()).await {
@@ -208,6 +222,11 @@ impl Graphs {
             Ok(false) | Err(_) => Err(GraphsError::NotYet),
         }
     }
+}
+
+/// Waits for what the graph hears, and only so long: one that comes late is better than none.
+async fn for_a_while(heard: impl Future<Output = ()>) {
+    let _ = tokio::time::timeout(HEARING, heard).await;
 }
 
 impl std::fmt::Debug for Graphs {

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use mainstay_monitor::GraphsOptions;
+use mainstay_monitor::answer::Answer;
 use mainstay_testkit::each_database;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::house::{House, down, options, up};
 
@@ -94,5 +95,19 @@ each_database! {
         // And it hears what comes after.
         house.answers(&shop, &json!([up("db")])).await;
         house.until(&["(db) healthy", "Mill unknown", "Shop healthy", "Shop → (db) healthy"]).await;
+    }
+    async fn whoever_asks_after_an_event_finds_it_in_the_answer(database: &TestDatabase) {
+        // So slow that nobody who does not wait for it sees it.
+        let window = Duration::from_millis(300);
+        let house = House::with(database, GraphsOptions { window, ..options() }).await;
+        let shop = house.service("Shop").await;
+        let name = |answer: &Answer| serde_json::from_slice::<Value>(&answer.plain).unwrap()["nodes"][0]["name"].clone();
+        assert_eq!(name(&*house.graphs.whole().await.unwrap()), "Shop");
+        for new in ["Store", "Stall"] {
+            house.execute(&format!("UPDATE services SET name = '{new}'")).await;
+            house.announce([("service:updated", json!({"service_id": shop.id}))].into_iter()).await;
+            assert_eq!(name(&house.graphs.around(shop.id, 1).await.unwrap()), new);
+            assert_eq!(name(&*house.graphs.whole().await.unwrap()), new);
+        }
     }
 }

@@ -225,4 +225,41 @@ each_database! {
         let names = house.wall().await["items"].as_array().unwrap().len();
         assert_eq!(names, 2, "what only a removed service leaned on is gone");
     }
+    async fn the_wallboard_tells_of_a_service_that_fails_though_nobody_leans_on_it(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let alone = house.service("Alone").await;
+        house.service("Shop").await;
+        house.polled_as("Alone", "down").await;
+        house.polled_as("Shop", "degraded").await;
+        house.execute("UPDATE service_states SET error_message = 'connection refused' WHERE status = 'down'").await;
+        let broken = house.dependency("Shop", "db", "1").await;
+        house.set_dependency(broken, "status = 'down', state = 2, healthy = 0").await;
+        let wall = house.wall().await;
+        let [failing] = wall["failing"].as_array().unwrap().as_slice() else { panic!("{wall}") };
+        for (field, value) in [
+            ("service_id", json!(alone)),
+            ("service_name", json!("Alone")),
+            ("status", json!("down")),
+            ("error_message", json!("connection refused")),
+        ] {
+            assert_eq!(failing[field], value, "{failing}");
+        }
+        assert_eq!(wall["failing_total"], 1, "the database tells why the shop fails: {wall}");
+        // Once another says so, its group tells of it.
+        house.polled_as("Shop", "healthy").await;
+        let seen = house.dependency("Shop", "alone", "2").await;
+        house.set_dependency(seen, "status = 'down', state = 2, healthy = 0").await;
+        house.advance(Duration::from_secs(6));
+        assert_eq!(house.wall().await["failing"], json!([]));
+        house.execute("UPDATE dependencies SET status = 'healthy', state = 0, healthy = 1").await;
+        house.advance(Duration::from_secs(6));
+        assert_eq!(house.wall().await["failing_total"], 1, "others may not have noticed");
+        // Nobody knows any more how it is.
+        house.advance(Duration::from_secs(30 + 2 * 30 + 1));
+        assert_eq!(house.wall().await["failing"], json!([]));
+        house.polled_as("Alone", "down").await;
+        house.execute("UPDATE services SET is_active = 0 WHERE name = 'Alone'").await;
+        house.advance(Duration::from_secs(6));
+        assert_eq!(house.wall().await["failing"], json!([]), "who is switched off does not fail");
+    }
 }

@@ -13,4 +13,4 @@ pub(super) use boards::{Boards, heard, seen};
 pub use error::BoardError;
 pub use item::{Board, BoardCause, BoardItem};
 pub use strip::{MAX_STRIPS, Strip, Strips};
-pub use wall::{WallGroup, WallReporter, Wallboard};
+pub use wall::{WallFailing, WallGroup, WallReporter, Wallboard};

@@ -6,6 +6,7 @@ use mainstay_base::{Id, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::names::compared;
 use crate::report::DependencyStatus;
 use crate::views::service::DependencyCounts;
 
@@ -14,6 +15,9 @@ pub const MAX_GROUPS: usize = 1_000;
 /// The most services that are named as those that report a thing.
 pub const MAX_REPORTERS: usize = 5;
 
+/// The most services that fail and are no group: of more, the last are left out.
+pub const MAX_FAILING: usize = 1_000;
+
 /// What everything leans on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Wallboard {
@@ -21,6 +25,29 @@ pub struct Wallboard {
     pub total: usize,
     /// The groups, the worst first.
     pub items: Vec<WallGroup>,
+    /// How many services fail that no group tells of, those included that are left out.
+    pub failing_total: usize,
+    /// The services that fail without a group that tells of it, the worst first: none goes by their name
+    /// and is as bad as they are, and they do not fail because of what they lean on.
+    pub failing: Vec<WallFailing>,
+}
+
+/// A service that fails, as its own polls tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct WallFailing {
+    /// The service.
+    #[schema(value_type = String)]
+    pub service_id: Id,
+    /// Its name.
+    pub service_name: String,
+    /// Down or degraded.
+    pub status: DependencyStatus,
+    /// Since when.
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Timestamp,
+    /// Why its last poll failed, if it did.
+    #[schema(required)]
+    pub error_message: Option<String>,
 }
 
 /// Dependencies that go by one name, in any case.
@@ -66,6 +93,16 @@ pub(in crate::views) struct WallService {
     pub(in crate::views) name: String,
     /// Since when nothing is known of what it leans on.
     pub(in crate::views) hidden_since: Option<Timestamp>,
+    /// How it fails, if it does.
+    pub(in crate::views) failing: Option<Failing>,
+}
+
+/// How a service fails.
+#[derive(Debug)]
+pub(in crate::views) struct Failing {
+    pub(in crate::views) status: DependencyStatus,
+    pub(in crate::views) since: Timestamp,
+    pub(in crate::views) error_message: Option<String>,
 }
 
 /// What a service last said of a dependency.
@@ -98,7 +135,7 @@ struct Group {
 
 impl Gathering {
     /// Takes in what a service says.
-    pub(in crate::views) fn add(&mut self, service: WallService, said: Vec<WallSaid>) {
+    pub(in crate::views) fn add(&mut self, mut service: WallService, said: Vec<WallSaid>) {
         let (place, hidden_since) = (self.services.len(), service.hidden_since);
         for one in said {
             let (status, since) = match hidden_since {
@@ -108,6 +145,11 @@ impl Gathering {
                 Some(hidden) => (DependencyStatus::Unknown, hidden),
                 None => (one.status, one.since),
             };
+            if is_broken(status) {
+                // One that answers is degraded by what it leans on, and that has a group.
+                service.failing =
+                    service.failing.filter(|own| own.status == DependencyStatus::Down);
+            }
             let group = self.groups.entry(one.key).or_insert_with(|| Group::new(one.name));
             group.add(place, status, since, one.error_message);
         }
@@ -115,8 +157,11 @@ impl Gathering {
     }
 
     /// The wallboard of what was taken in.
-    pub(in crate::views) fn end(self) -> Wallboard {
+    pub(in crate::views) fn end(mut self) -> Wallboard {
         let total = self.groups.len();
+        let mut failing = self.untold();
+        let failing_total = failing.len();
+        failing.truncate(MAX_FAILING);
         let mut groups: Vec<_> = self.groups.into_iter().collect();
         groups.sort_by(|(key, one), (other_key, other)| {
             one.rank().cmp(&other.rank()).then_with(|| key.cmp(other_key))
@@ -124,7 +169,31 @@ impl Gathering {
         groups.truncate(MAX_GROUPS);
         let services = &self.services;
         let items = groups.into_iter().map(|(_, group)| group.shown(services)).collect();
-        Wallboard { total, items }
+        Wallboard { total, items, failing_total, failing }
+    }
+
+    /// The services that fail though no group tells so.
+    fn untold(&mut self) -> Vec<WallFailing> {
+        let groups = &self.groups;
+        let told = |name: &str, severity: u8| {
+            groups.get(&compared(name)).is_some_and(|group| group.rank().0 <= severity)
+        };
+        let mut found: Vec<_> = self
+            .services
+            .iter_mut()
+            .filter_map(|service| {
+                let failing = service.failing.take()?;
+                let severity = severity(failing.status);
+                (!told(&service.name, severity))
+                    .then(|| (severity, service.id, service.name.clone(), failing))
+            })
+            .collect();
+        found.sort_by(|one, other| (one.0, &one.2).cmp(&(other.0, &other.2)));
+        let shown = |(_, service_id, service_name, failing): (u8, Id, String, Failing)| {
+            let Failing { status, since, error_message } = failing;
+            WallFailing { service_id, service_name, status, since, error_message }
+        };
+        found.into_iter().map(shown).collect()
     }
 }
 
@@ -157,8 +226,7 @@ impl Group {
             self.reporters.truncate(MAX_REPORTERS.saturating_sub(1));
             self.reporters.insert(at, reporter);
         }
-        let is_broken = matches!(status, DependencyStatus::Down | DependencyStatus::Degraded);
-        if let Some(message) = message.filter(|_| is_broken)
+        if let Some(message) = message.filter(|_| is_broken(status))
             && self.error.as_ref().is_none_or(|(at, _)| *at <= since)
         {
             self.error = Some((since, message));
@@ -191,6 +259,10 @@ impl Group {
     }
 }
 
+const fn is_broken(status: DependencyStatus) -> bool {
+    matches!(status, DependencyStatus::Down | DependencyStatus::Degraded)
+}
+
 /// The worst comes first. One who knows that it is fine counts more than any number that tell nothing,
 /// as in the graph.
 const fn severity(status: DependencyStatus) -> u8 {
@@ -215,7 +287,12 @@ mod tests {
     fn service(number: u32, hidden_since: Option<i64>) -> WallService {
         let id = format!("019a8b3c-0000-7000-8000-{number:012}").parse().unwrap();
         let hidden_since = hidden_since.map(at);
-        WallService { id, name: format!("s{number}"), hidden_since }
+        WallService { id, name: format!("s{number}"), hidden_since, failing: None }
+    }
+
+    fn failing(number: u32, status: DependencyStatus) -> WallService {
+        let failing = Failing { status, since: at(7), error_message: Some("refused".to_owned()) };
+        WallService { failing: Some(failing), ..service(number, None) }
     }
 
     fn said(name: &str, status: DependencyStatus, since: i64) -> WallSaid {
@@ -290,5 +367,44 @@ mod tests {
         let wall = all.end();
         assert_eq!((wall.total, wall.items.len()), (MAX_GROUPS + 2, MAX_GROUPS));
         assert_eq!(wall.items[0].canonical_name, "zzz");
+    }
+
+    #[test]
+    fn a_service_that_fails_is_told_of_unless_a_group_by_its_name_is_as_bad() {
+        let mut all = Gathering::default();
+        all.add(failing(1, Degraded), Vec::new());
+        all.add(failing(2, Down), Vec::new());
+        all.add(failing(3, Down), Vec::new());
+        all.add(failing(4, Degraded), Vec::new());
+        let told = [said("S3", Down, 1), said("s4", Down, 1), said("S2", Degraded, 1)];
+        all.add(service(5, None), told.into());
+        let wall = all.end();
+        let names: Vec<_> = wall.failing.iter().map(|one| one.service_name.as_str()).collect();
+        assert_eq!(names, ["s2", "s1"], "the worst first");
+        let first = &wall.failing[0];
+        assert_eq!((first.status, first.since), (Down, at(7)));
+        assert_eq!(first.error_message.as_deref(), Some("refused"));
+        assert_eq!((wall.failing_total, wall.total), (2, 3));
+    }
+
+    #[test]
+    fn a_service_that_answers_and_leans_on_what_fails_has_no_place_of_its_own() {
+        let mut all = Gathering::default();
+        all.add(failing(1, Degraded), vec![said("fine", Healthy, 1), said("db", Down, 1)]);
+        all.add(failing(2, Down), vec![said("db", Down, 1)]);
+        let names: Vec<_> = all.end().failing.into_iter().map(|one| one.service_name).collect();
+        assert_eq!(names, ["s2"]);
+    }
+
+    #[test]
+    fn a_wall_has_room_for_so_many_services() {
+        let mut all = Gathering::default();
+        for number in 0..=u32::try_from(MAX_FAILING).unwrap() {
+            all.add(failing(number, Degraded), Vec::new());
+        }
+        all.add(failing(9_999, Down), Vec::new());
+        let wall = all.end();
+        assert_eq!((wall.failing_total, wall.failing.len()), (MAX_FAILING + 2, MAX_FAILING));
+        assert_eq!(wall.failing[0].service_name, "s9999");
     }
 }

@@ -6,9 +6,11 @@ use mainstay_store::{Db, Row, Sql, StoreError, values};
 use serde::Deserialize;
 
 use super::overdue;
+use super::services::status;
 use crate::names::compared;
 use crate::report::DependencyStatus;
-use crate::views::board::wall::{Gathering, WallSaid, WallService, Wallboard};
+use crate::status::ServiceStatus;
+use crate::views::board::wall::{Failing, Gathering, WallSaid, WallService, Wallboard};
 
 /// Services that are read at once.
 const SERVICES_AT_ONCE: usize = 500;
@@ -16,7 +18,8 @@ const SERVICES_AT_ONCE: usize = 500;
 macro_rules! page {
     ($now:literal, $before:literal, $item:literal, $after:literal) => {
         concat!(
-            "SELECT s.number, s.id, s.name, st.stale_since, CASE WHEN ",
+            "SELECT s.number, s.id, s.name, st.status, st.status_since, st.error_message, st.stale_since,
+               CASE WHEN ",
             overdue!($now),
             " THEN st.next_poll_at + 2 * s.poll_interval_ms END AS overdue_since,
                (SELECT ",
@@ -91,6 +94,11 @@ fn one(row: &Row) -> Result<(WallService, Vec<WallSaid>), StoreError> {
         id: row.get("id")?,
         name: row.get("name")?,
         hidden_since: [stale, overdue].into_iter().flatten().min(),
+        failing: match status(row, overdue)? {
+            ServiceStatus::Down => Some(failing(row, DependencyStatus::Down)?),
+            ServiceStatus::Degraded => Some(failing(row, DependencyStatus::Degraded)?),
+            ServiceStatus::Healthy | ServiceStatus::Unknown => None,
+        },
     };
     let text: Option<String> = row.get("said")?;
     // The statement itself has written it.
@@ -104,4 +112,9 @@ fn one(row: &Row) -> Result<(WallService, Vec<WallSaid>), StoreError> {
         error_message,
     });
     Ok((service, said.collect()))
+}
+
+fn failing(row: &Row, status: DependencyStatus) -> Result<Failing, StoreError> {
+    let (since, error_message) = (row.get("status_since")?, row.get("error_message")?);
+    Ok(Failing { status, since, error_message })
 }

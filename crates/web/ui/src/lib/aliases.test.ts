@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changedText, countOf, nameProblem, reasonText, unnamed } from './aliases';
 import type { Alias } from './api/aliases';
-import type { WallGroup } from './api/now';
+import type { WallGroup } from './api/board';
 
 const group = (canonical_name: string, healthy: number, down = 0): WallGroup => ({
   canonical_name,

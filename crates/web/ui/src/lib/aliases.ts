@@ -1,5 +1,6 @@
-import type { Alias, Reason } from './api/aliases';
-import type { WallGroup } from './api/now';
+import type { Alias } from './api/aliases';
+import type { WallGroup } from './api/board';
+import type { Reason } from './api/suggestions';
 import { grouped } from './time';
 
 /** The longest name, in characters, as the server counts them. */

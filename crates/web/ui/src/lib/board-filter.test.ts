@@ -3,6 +3,7 @@ import { linesOf } from './board';
 import { passing, query } from './board-filter';
 import { boardOrderOf, ordered } from './board-order';
 import { item } from './board-sample';
+import { quoted } from './board-words';
 
 const lines = linesOf(
   [
@@ -94,11 +95,32 @@ describe('the filter of the board', () => {
     expect(query('status:down,dwon').hints[0]?.better?.filter).toBe('status:down,down');
   });
 
-  it('hides nothing before it is known what leans on what, and asks for it only then', () => {
-    expect(found('dep:postgres', null)).toBe('ABLOZ');
+  it('finds nothing before it is known what leans on what, and asks for it only then', () => {
+    expect(found('dep:postgres', null)).toBe('');
+    expect(found('-dep:postgres', null)).toBe('');
     expect(query('dep:postgres').leaning).toBe(true);
     expect(query('dep:').leaning).toBe(false);
+    expect(query('dep>postgres').leaning).toBe(false);
     expect(query('postgres').leaning).toBe(false);
+  });
+
+  it.each([
+    'say "hi"',
+    '"',
+    'a"b',
+    String.raw`C:\new`,
+    String.raw`ends in \ `,
+    String.raw`\"both\"`,
+    'with, comma',
+    '-minus',
+    'p95>3',
+    'plain',
+  ])('finds %s by its name as it is written for the filter', (name) => {
+    const odd = linesOf([item(name, { team: name }), item('Other', { team: 'Else' })], []);
+    const named = new Map([[odd[0]?.id ?? '', name.toLowerCase()]]);
+    for (const filter of [`name:${quoted(name)}`, `team:nobody,${quoted(name)}`, `dep:${quoted(name)} -name:other`]) {
+      expect(passing(odd, query(filter), named).map((one) => one.name), filter).toEqual([name]);
+    }
   });
 
   it('takes few milliseconds for 5 000', () => {

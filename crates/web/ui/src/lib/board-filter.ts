@@ -36,17 +36,19 @@ export function query(filter: string): Query {
   return {
     tests: read.flatMap(({ test }) => test ?? []),
     hints: read.flatMap(({ hint }) => hint ?? []),
-    leaning: tokens(filter).some(({ key, value }) => key === 'dep' && value !== ''),
+    leaning: tokens(filter).some(({ key, sign, value }) => key === 'dep' && sign === ':' && value !== ''),
   };
 }
 
-/** The lines that pass every part of a query. */
+/** The lines that pass every part of a query; none while it is not known what they lean on, if it asks. */
 export function passing(
   lines: readonly Line[],
-  { tests }: Query,
+  { tests, leaning: isLeaning }: Query,
   leaning: Leaning,
 ): readonly Line[] {
   if (tests.length === 0) return lines;
+  // Nobody knows whom it is about, also of what shall not lean on something.
+  if (isLeaning && leaning === null) return [];
   return lines.filter((line) => tests.every((test) => test(line, leaning)));
 }
 
@@ -79,7 +81,7 @@ function texts(key: string, values: readonly string[]): Test {
   const has = (text: string) => values.some((value) => text.includes(value));
   if (key === 'team') return ({ teamKey }) => has(teamKey);
   if (key === 'name') return ({ nameKey }) => has(nameKey);
-  return ({ id }, leaning) => leaning === null || has(leaning.get(id) ?? '');
+  return ({ id }, leaning) => leaning !== null && has(leaning.get(id) ?? '');
 }
 
 /** A value is known by its beginning too, so that the list follows while it is written. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { suggest, taken } from './board-suggest';
 
-const names = { teams: ['Payments', 'Pay desk', 'Shop'], things: ['postgres-main', 'Redis', 'Orders database'] };
+const names = { teams: ['Payments', 'Pay desk', 'Shop'], things: ['postgres-main', 'Redis', 'Orders database', 'the "big" one'] };
 const texts = (filter: string, caret = filter.length) =>
   suggest(filter, caret, names).options.map(({ text }) => text);
 
@@ -18,6 +18,9 @@ describe('suggestions', () => {
     ['-is:w', ['-is:warning ']],
     ['dep:post', ['dep:postgres-main ']],
     ['dep:data', ['dep:"Orders database" ']],
+    ['dep:big', [String.raw`dep:"the \"big\" one" `]],
+    [String.raw`dep:"the \"bi`, [String.raw`dep:"the \"big\" one" `]],
+    [String.raw`dep:"the \"big\" one",red`, [String.raw`dep:"the \"big\" one",Redis `]],
     ['team:pay', ['team:Payments ', 'team:"Pay desk" ']],
     ['status:down', []],
     ['status:down ', []],

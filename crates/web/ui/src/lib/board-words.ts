@@ -14,7 +14,10 @@ export interface Token {
 }
 export type Sign = ':' | '>' | '<' | '>=' | '<=';
 
-const WORD = /-?(?:"[^"]*"?|[^\s"])+/g;
+/** In quotes, \\" is a quote and \\\\ a backslash. One that is not ended yet ends with the text. */
+const QUOTED = String.raw`"(?:\\["\\]|[^"])*"?`;
+const WORD = new RegExp(String.raw`-?(?:${QUOTED}|[^\s"])+`, 'g');
+const PART = new RegExp(String.raw`(?:${QUOTED}|[^,"])+`, 'g');
 const KEYED = /^([a-z][a-z\d_]*)(:|>=|<=|>|<)/i;
 
 export function tokens(text: string): Token[] {
@@ -28,8 +31,8 @@ export function tokenAt(text: string, caret: number): Token | null {
 
 /** A value as it has to be written, so that it stays one. */
 export function quoted(value: string): string {
-  const bare = value.replaceAll('"', '');
-  return /[\s,:<>]/.test(bare) || bare.startsWith('-') ? `"${bare}"` : bare;
+  const isPlain = !/[\s,:<>"]/.test(value) && !value.startsWith('-');
+  return isPlain ? value : `"${value.replace(/["\\]/g, String.raw`\$&`)}"`;
 }
 
 function token(raw: string, from: number): Token {
@@ -48,8 +51,13 @@ function token(raw: string, from: number): Token {
   };
 }
 
-const bare = (text: string) => text.replaceAll('"', '').toLowerCase();
+/** Without quotes, and with what was meant by those in them. */
+function bare(text: string): string {
+  const meant = (whole: string) =>
+    whole.startsWith('"') ? whole.slice(1).replace(/\\(["\\])|"$/g, '$1') : whole;
+  return text.replace(new RegExp(QUOTED, 'g'), meant).toLowerCase();
+}
 
 function parts(text: string): string[] {
-  return text.match(/(?:"[^"]*"?|[^,"])+/g) ?? [];
+  return text.match(PART) ?? [];
 }

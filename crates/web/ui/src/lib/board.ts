@@ -38,7 +38,7 @@ export interface Patch {
 
 /** Those of a board. One that has not changed stays the same object, so that nothing draws it again. */
 export function linesOf(items: readonly BoardItem[], before: readonly Line[]): Line[] {
-  const known = new Map(before.map((line) => [line.id, line]));
+  const known = byId(before);
   const names = sameNames(items, before)
     ? before.map(({ order }) => order)
     : places(items.map(({ name }) => name));
@@ -80,6 +80,10 @@ export function withPatches(lines: readonly Line[], patches: ReadonlyMap<string,
     else if (patch.gone !== true) after.push(patched(line, patch));
   }
   return after;
+}
+
+export function byId(lines: readonly Line[]): ReadonlyMap<string, Line> {
+  return new Map(lines.map((line) => [line.id, line]));
 }
 
 /** How many of what it leans on do not work. */

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { match, NEEDLE_LIMIT, rank } from './fuzzy';
-
-const titles = (needle: string, items: string[]) =>
-  rank(needle, items, (item) => [item]).map(({ item }) => item);
+import { match, NEEDLE_LIMIT } from './fuzzy';
 
 describe('match', () => {
   it('finds letters in order, whatever their case', () => {
@@ -37,29 +34,5 @@ describe('match', () => {
 
   it('counts letters beyond the basic plane as one', () => {
     expect(match('b', '🌊b')?.positions).toEqual([1]);
-  });
-});
-
-describe('rank', () => {
-  it('keeps the order when nothing is typed', () => {
-    expect(titles('', ['b', 'a'])).toEqual(['b', 'a']);
-  });
-
-  it('puts a beginning before a middle, and a word before a scatter', () => {
-    expect(titles('sys', ['Show styles yes', 'Go to System', 'System'])).toEqual([
-      'System',
-      'Go to System',
-      'Show styles yes',
-    ]);
-  });
-
-  it('finds by keyword, after those found by title', () => {
-    const items = [
-      { title: 'Theme: dark', words: 'night' },
-      { title: 'Night shift', words: '' },
-    ];
-    const found = rank('night', items, (item) => [item.title, item.words]);
-    expect(found.map(({ item }) => item.title)).toEqual(['Night shift', 'Theme: dark']);
-    expect(found[1]?.positions).toEqual([]);
   });
 });

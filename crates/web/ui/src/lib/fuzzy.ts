@@ -28,25 +28,6 @@ export function match(needle: string, text: string): Match | null {
   return best;
 }
 
-/** The items that match by one of their texts, best first; equal ones keep their order. */
-export function rank<Item>(
-  needle: string,
-  items: readonly Item[],
-  texts: (item: Item) => readonly string[],
-): { item: Item; positions: readonly number[] }[] {
-  const found = items.flatMap((item, order) => {
-    const [title = '', ...others] = texts(item);
-    const own = match(needle, title);
-    // A hit in the title counts more than one in a hidden keyword, and only it is marked.
-    const other = Math.max(...others.map((text) => match(needle, text)?.score ?? -1), -1) / 2;
-    if (own === null && other < 0) return [];
-    const score = Math.max(own?.score ?? -1, other);
-    return [{ item, positions: own?.positions ?? [], score, order }];
-  });
-  found.sort((a, b) => b.score - a.score || a.order - b.order);
-  return found.map(({ item, positions }) => ({ item, positions }));
-}
-
 function letters(needle: string): string[] {
   return Array.from(needle.toLowerCase())
     .filter((letter) => letter.trim() !== '')

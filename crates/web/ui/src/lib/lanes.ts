@@ -2,12 +2,11 @@ import type { Timeline } from './api/dependencies';
 import { placeOf, type Span } from './axis';
 import { stretches, WIDTH, type Stretch } from './chart';
 import type { Status } from './status';
+import { SHARES } from './strip';
 import { span as lasting } from './time';
 
 /** How high a lane is drawn; the page stretches it. */
 export const TALL = 20;
-/** So much of the height each status takes, so that it can be read without colour. */
-const SHARE: Record<Status, number> = { healthy: 1, degraded: 0.6, down: 1, unknown: 0.3, skipped: 0.15 };
 /** The gap that runs through what is down. */
 const NOTCH = 3;
 /** The shortest outage is seen too. */
@@ -130,7 +129,7 @@ function box(status: Status, x: number, width: number): string {
   const rectangle = (y: number, height: number) =>
     `M${String(x)} ${String(y)}h${String(width)}v${String(height)}h-${String(width)}Z`;
   if (status !== 'down') {
-    const height = SHARE[status] * TALL;
+    const height = SHARES[status] * TALL;
     return rectangle(TALL - height, height);
   }
   const half = (TALL - NOTCH) / 2;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { GraphView } from './api/board';
+import type { GraphView } from './api/graph';
 import { namesIn } from './leaning';
 
 const node = (id: string, name: string) => ({ id, name }) as GraphView['nodes'][number];

@@ -1,4 +1,4 @@
-import type { GraphView } from './api/board';
+import type { GraphView } from './api/graph';
 
 /** The names of what each service leans on, in lower case, one below the other. */
 export function namesIn({ nodes, edges }: Pick<GraphView, 'nodes' | 'edges'>): Map<string, string> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AROUND, placesOf, rowAfter, rowsOn, scrollFor, slotsFor } from './rows';
+import { AROUND, inTurns, placesOf, rowAfter, rowsOn, scrollFor, slotsFor } from './rows';
 
 describe('the rows of a long list', () => {
   it.each([
@@ -24,6 +24,12 @@ describe('the rows of a long list', () => {
     [9, [4, 5, 9]],
   ])('draw the selected one too: %i', (more, places) => {
     expect(placesOf({ first: 4, end: 6 }, more)).toEqual(places);
+  });
+
+  it('keep the order of their elements while they are scrolled', () => {
+    const slotOf = (place: number) => place % 5;
+    const order = (first: number) => inTurns(placesOf({ first, end: first + 5 }, -1), slotOf).map(slotOf);
+    for (let first = 0; first < 20; first += 1) expect(order(first)).toEqual([0, 1, 2, 3, 4]);
   });
 
   it.each([

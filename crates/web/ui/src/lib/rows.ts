@@ -27,6 +27,11 @@ export function placesOf({ first, end }: Span, more: number): number[] {
   return more < first ? [more, ...places] : [...places, more];
 }
 
+/** The same in the order of the elements that draw them, which take turns: so none of them has to move. */
+export function inTurns(places: readonly number[], slotOf: (place: number) => number): number[] {
+  return [...places].sort((one, other) => slotOf(one) - slotOf(other));
+}
+
 /** Where to scroll so that a row is in sight; null when it is. `height` is that of the rows' place. */
 export function scrollFor(at: number, top: number, height: number, row: number): number | null {
   if (at * row < top) return at * row;

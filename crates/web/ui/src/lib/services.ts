@@ -20,6 +20,15 @@ export const SERVICE_EVENTS = [
 /** After these something else may be broken because of something else. */
 export const GRAPH_EVENTS = [...SERVICE_EVENTS, 'alias:updated', 'link:updated'] as const;
 
+/** After these something else leans on something else, or by another name. */
+export const TOPOLOGY_EVENTS = [
+  'service:updated',
+  'service:started',
+  'service:stopped',
+  'alias:updated',
+  'link:updated',
+] as const;
+
 /** After these there is a change more. */
 export const CHANGE_EVENTS = ['service:status', 'dependency:status'] as const;
 

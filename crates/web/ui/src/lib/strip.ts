@@ -13,7 +13,7 @@ export interface StripCells {
   readonly p95: readonly (number | null)[];
 }
 
-/** Of a strip's height, so that it can be read without colour. */
+/** Of the height of a strip or a lane, so that it can be read without colour. */
 export const SHARES: Readonly<Record<Status, number>> = {
   healthy: 1,
   degraded: 0.6,

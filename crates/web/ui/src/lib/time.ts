@@ -39,35 +39,36 @@ export function latency(ms: number): string {
   return `${ms.toFixed(ms < 1 ? 2 : 1)}${NO_BREAK}ms`;
 }
 
-const FULL = { dateStyle: 'medium', timeStyle: 'long' } as const;
-/** Made once: a table of hundreds of times would feel it. */
-const full = new Intl.DateTimeFormat('en-GB', FULL);
+type Style = Pick<Intl.DateTimeFormatOptions, 'dateStyle' | 'timeStyle'>;
+
+/** Made once each: a table of hundreds of times would feel it, and so would every frame of the past. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(time: number, style: Style, zone: string | undefined): string {
+  const key = `${style.dateStyle ?? ''} ${style.timeStyle ?? ''} ${zone ?? ''}`;
+  const known = formats.get(key)
+    ?? new Intl.DateTimeFormat('en-GB', { ...style, ...(zone === undefined ? {} : { timeZone: zone }) });
+  formats.set(key, known);
+  return known.format(time);
+}
 
 /** The absolute time that stands behind a relative one. */
 export function absolute(iso: string, zone?: string): string {
   const time = Date.parse(iso);
-  if (Number.isNaN(time)) return iso;
-  if (zone === undefined) return full.format(time);
-  return new Intl.DateTimeFormat('en-GB', { ...FULL, timeZone: zone }).format(time);
+  return Number.isNaN(time) ? iso : format(time, { dateStyle: 'medium', timeStyle: 'long' }, zone);
 }
 
 /** A day and a time of it, for what does not depend on seconds. */
 export function moment(iso: string, zone?: string): string {
   const time = Date.parse(iso);
-  if (Number.isNaN(time)) return iso;
-  return new Intl.DateTimeFormat('en-GB', {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    ...(zone === undefined ? {} : { timeZone: zone }),
-  }).format(time);
+  return Number.isNaN(time) ? iso : format(time, { dateStyle: 'medium', timeStyle: 'short' }, zone);
 }
 
 /** Since when something lasts: the time of day, with its day where that is another one. */
 export function sinceTime(then: number, now: number, zone?: string): string {
-  const timeZone = zone === undefined ? {} : { timeZone: zone };
-  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', ...timeZone });
-  if (day.format(then) !== day.format(now)) return moment(new Date(then).toISOString(), zone);
-  return new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...timeZone }).format(then);
+  const day = (time: number) => format(time, { dateStyle: 'medium' }, zone);
+  if (day(then) !== day(now)) return moment(new Date(then).toISOString(), zone);
+  return format(then, { timeStyle: 'medium' }, zone);
 }
 
 /** Digits in groups of three, by a thin space that does not break: 1 204. */

@@ -1,5 +1,39 @@
 import { describe, expect, it } from 'vitest';
-import { grid, LEAST_TILE, PAGE_MS, pageAt, saidBy } from './wall';
+import { grid, LEAST_TILE, PAGE_MS, pageAt, saidBy, tilesOf } from './wall';
+
+describe('what stands on the wall', () => {
+  const none = { healthy: 0, degraded: 0, down: 0, unknown: 0, skipped: 0 };
+  const since = '2026-01-01T00:00:00.000Z';
+  const group = (canonical_name: string, status: 'down' | 'degraded' | 'healthy') => ({
+    canonical_name,
+    status,
+    since,
+    counts: { ...none, [status]: 2 },
+    error_message: null,
+    reported_by: [],
+  });
+  const service = (service_name: string, status: 'down' | 'degraded') => ({
+    service_id: service_name,
+    service_name,
+    status,
+    since,
+    error_message: 'refused',
+  });
+
+  it('is also a service that fails though nobody leans on it, among those that are as bad', () => {
+    const items = [group('db', 'down'), group('cache', 'degraded'), group('mail', 'healthy')];
+    const tiles = tilesOf({ items, failing: [service('Alone', 'down'), service('Slow', 'degraded')] });
+    expect(tiles.map(({ name }) => name)).toEqual(['db', 'Alone', 'cache', 'Slow', 'mail']);
+    expect(tiles[1]).toMatchObject({ status: 'down', error: 'refused', who: 'by its own poll' });
+  });
+
+  it('has one tile for a name, which tells the worse', () => {
+    const tiles = tilesOf({ items: [group('Orders ', 'healthy')], failing: [service('orders', 'down')] });
+    expect(tiles.map(({ name, status, who }) => [name, status, who])).toEqual([
+      ['orders', 'down', 'by its own poll, 2 services on it'],
+    ]);
+  });
+});
 
 describe('the tiles of the wall', () => {
   const sizes = [

@@ -1,4 +1,5 @@
-import type { WallGroup } from './api/now';
+import type { WallFailing, WallGroup, Wallboard } from './api/board';
+import type { Status } from './status';
 import { counted, grouped } from './time';
 
 /** How many tiles stand beside and above each other, and on how many pages. */
@@ -6,6 +7,17 @@ export interface Grid {
   readonly columns: number;
   readonly rows: number;
   readonly pages: number;
+}
+
+/** A thing that services lean on, or a service that fails though no other says so. */
+export interface WallTile {
+  readonly key: string;
+  readonly name: string;
+  readonly status: Status;
+  readonly since: string;
+  /** Who says so. */
+  readonly who: string;
+  readonly error: string | null;
 }
 
 /** A smaller tile can't be read across a room. */
@@ -44,6 +56,16 @@ export function pageAt(elapsed: number, pages: number): number {
   return Math.max(turn - 1, 0);
 }
 
+/** All tiles, the worst first; of equals, what others lean on first. A name has one tile. */
+export function tilesOf({ items, failing }: Pick<Wallboard, 'items' | 'failing'>): WallTile[] {
+  const groups = new Map(items.map((group) => [keyOf(group.canonical_name), group]));
+  const own = failing.map((service) => ofService(service, groups.get(keyOf(service.service_name))));
+  const taken = new Set(own.map(({ key }) => key));
+  const others = items.map(ofGroup).filter(({ key }) => !taken.has(key));
+  const rank = ({ status }: WallTile) => (status === 'down' ? 0 : status === 'degraded' ? 1 : 2);
+  return [...others, ...own].sort((one, other) => rank(one) - rank(other));
+}
+
 /** Who says what of it: "5 of 7 services find it down", or how many lean on it while it is well. */
 export function saidBy({ counts, status }: Pick<WallGroup, 'counts' | 'status'>): string {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -52,6 +74,21 @@ export function saidBy({ counts, status }: Pick<WallGroup, 'counts' | 'status'>)
   const failing = status === 'unknown' ? counts.unknown : counts.down + counts.degraded;
   if (failing === all) return all === 1 ? total : `all ${total}`;
   return `${grouped(failing)} of ${total}`;
+}
+
+const keyOf = (name: string) => name.trim().toLowerCase();
+
+function ofGroup(group: WallGroup): WallTile {
+  const { canonical_name: name, status, since, error_message: error } = group;
+  return { key: keyOf(name), name, status, since, who: saidBy(group), error };
+}
+
+/** Those who lean on it may not have noticed. */
+function ofService(service: WallFailing, group: WallGroup | undefined): WallTile {
+  const { service_name: name, status, since, error_message: error } = service;
+  const users = group === undefined ? 0 : Object.values(group.counts).reduce((sum, count) => sum + count, 0);
+  const who = users === 0 ? 'by its own poll' : `by its own poll, ${counted(users, users, 'service')} on it`;
+  return { key: keyOf(name), name, status, since, who, error };
 }
 
 /** How large a word can be: a tile is about five times as wide as it is high. */

@@ -1,6 +1,8 @@
-import { readAliases, readSuggestions, type Alias } from '../lib/api/aliases';
-import { readWallboard } from '../lib/api/now';
+import { readAliases, type Alias } from '../lib/api/aliases';
+import { readWallboard } from '../lib/api/board';
+import { readSuggestions } from '../lib/api/suggestions';
 import { countOf } from '../lib/aliases';
+import { TOPOLOGY_EVENTS } from '../lib/services';
 import { calmly } from './calmly';
 import { Listing } from './listing.svelte';
 import { Reading } from './reading.svelte';
@@ -19,7 +21,8 @@ export class Names {
   /** Follows them until the returned function is called. */
   run(): () => void {
     const soon = calmly(async () => {
-      await Promise.all([this.aliases.read(), this.board.read(), this.suggestions.read()]);
+      const read = [this.aliases.read(), this.board.read(), this.suggestions.read()];
+      return (await Promise.all(read)).every(Boolean);
     });
     const again = () => {
       soon.ask();
@@ -28,7 +31,7 @@ export class Names {
       this.aliases.run(EVERY_MS),
       this.board.run(EVERY_MS),
       this.suggestions.run(EVERY_MS),
-      stream.on(['alias:updated', 'link:updated', 'service:started', 'service:stopped', 'service:updated'], again),
+      stream.on(TOPOLOGY_EVENTS, again),
       stream.onReload(again),
     ];
     return () => {

@@ -1,10 +1,11 @@
 import { readBoard } from '../lib/api/board';
 import type { Failure } from '../lib/api/client';
-import { linesOf, patchOf, withPatches, type Line, type Patch } from '../lib/board';
-import { SERVICE_EVENTS } from '../lib/services';
+import { byId, linesOf, patchOf, withPatches, type Line, type Patch } from '../lib/board';
+import { GRAPH_EVENTS } from '../lib/services';
 import { calmly } from './calmly';
 import { onReadAgain, onReturn } from './refresh';
 import { stream } from './stream.svelte';
+import { together } from './together';
 
 /** A whole board is large: what events do not tell of it may be this old. */
 const PAUSE_MS = 3_000;
@@ -23,10 +24,10 @@ class Board {
   failure = $state.raw<Failure | null>(null);
   reading = $state(false);
   readonly teams = $derived(teamsOf(this.lines ?? []));
-  readonly #byId = $derived(new Map((this.lines ?? []).map((line) => [line.id, line])));
+  readonly #byId = $derived(byId(this.lines ?? []));
   #tag: string | null = null;
-  #users = 0;
-  #stop: () => void = () => undefined;
+  /** An answer of an earlier turn was overtaken, and is dropped. */
+  #turn = 0;
   /** What was heard of services and is not drawn yet: at most one for each of them. */
   readonly #heard = new Map<string, Patch>();
   /** What was heard while a board was on its way, which may be older. */
@@ -39,28 +40,25 @@ class Board {
   }
 
   /** Keeps it true until the returned function is called. */
-  use(): () => void {
-    this.#users += 1;
-    if (this.#users === 1) this.#stop = this.#follow();
-    return () => {
-      this.#users -= 1;
-      if (this.#users === 0) this.#stop();
-    };
-  }
+  readonly use = together(() => this.#follow());
 
-  async read(): Promise<void> {
-    if (this.reading) return;
+  /** Says whether it was read. Of two reads that are under way the later one counts. */
+  async read(): Promise<boolean> {
+    this.#turn += 1;
+    const turn = this.#turn;
     this.reading = true;
     this.#meanwhile.clear();
     const answer = await readBoard(this.lines === null ? null : this.#tag);
+    if (turn !== this.#turn) return true;
     this.reading = false;
     this.failure = answer.ok ? null : answer.failure;
-    if (!answer.ok || answer.value === null) return;
+    if (!answer.ok || answer.value === null) return answer.ok;
     const { tag, value } = answer.value;
     this.#tag = tag;
     this.cut = value.is_cut;
     const lines = linesOf(value.items, this.lines ?? []);
     this.lines = this.#meanwhile.size === 0 ? lines : withPatches(lines, this.#meanwhile);
+    return true;
   }
 
   #follow(): () => void {
@@ -69,19 +67,21 @@ class Board {
       soon.ask();
     };
     const stops = [
-      stream.on(SERVICE_EVENTS, (event) => {
+      stream.on(GRAPH_EVENTS, (event) => {
         const told = patchOf(event);
         if (told !== null) this.#hear(told.id, told.patch);
         soon.ask();
       }),
       stream.onReload(ask),
       onReturn(ask),
-      onReadAgain(() => void this.read()),
+      onReadAgain(ask),
     ];
     const timer = setInterval(() => {
       if (document.visibilityState === 'visible') soon.ask();
     }, SUMMED_MS);
-    void this.read();
+    void this.read().then((read) => {
+      if (!read) soon.ask();
+    });
     return () => {
       soon.stop();
       clearInterval(timer);

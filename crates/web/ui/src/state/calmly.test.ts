@@ -73,3 +73,63 @@ it('runs no more once it is stopped', async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   expect(run).toHaveBeenCalledTimes(1);
 });
+
+it('runs once for each thing that happens, and keeps its pause after what came before', async () => {
+  const run = vi.fn(() => Promise.resolve());
+  const calm = calmly(run);
+  calm.ask();
+  await vi.advanceTimersByTimeAsync(GATHER_MS);
+  // Within the pause: it is read for, but not before the pause is over.
+  await vi.advanceTimersByTimeAsync(GATHER_MS);
+  calm.ask();
+  await vi.advanceTimersByTimeAsync(PAUSE_MS - GATHER_MS - 1);
+  expect(run).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(run).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(run).toHaveBeenCalledTimes(2);
+});
+
+it('does not make what happens wait for another try', async () => {
+  const run = vi.fn(() => Promise.resolve(run.mock.calls.length > 1));
+  const calm = calmly(run);
+  calm.ask();
+  await vi.advanceTimersByTimeAsync(GATHER_MS);
+  calm.ask();
+  await vi.advanceTimersByTimeAsync(PAUSE_MS);
+  expect(run).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(run).toHaveBeenCalledTimes(2);
+});
+
+it('leaves nothing unread of what happens at any time', async () => {
+  // Each read shows what had happened when it began.
+  for (const takes of [0, 40, 400, 2_500]) {
+    let [happened, shown] = [0, 0];
+    const calm = calmly(async () => {
+      const seen = happened;
+      await new Promise((resolve) => setTimeout(resolve, takes));
+      shown = seen;
+    });
+    for (let at = 0; at < 300; at += 1) {
+      happened += 1;
+      calm.ask();
+      await vi.advanceTimersByTimeAsync((at * 97) % 731);
+    }
+    await vi.advanceTimersByTimeAsync(2 * takes + GATHER_MS + PAUSE_MS);
+    expect(shown).toBe(happened);
+    calm.stop();
+  }
+});
+
+it('goes on after a run that broke', async () => {
+  const broken = new Error('broken');
+  const caught = vi.fn();
+  process.on('unhandledRejection', caught);
+  const run = vi.fn(() => (run.mock.calls.length === 1 ? Promise.reject(broken) : Promise.resolve()));
+  const calm = calmly(run);
+  calm.ask();
+  await vi.advanceTimersByTimeAsync(GATHER_MS + RETRY_MS);
+  expect(run).toHaveBeenCalledTimes(2);
+  process.off('unhandledRejection', caught);
+});

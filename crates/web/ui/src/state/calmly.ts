@@ -13,32 +13,47 @@ export const PAUSE_MS = 1_000;
 export const RETRY_MS = 5_000;
 
 /**
- * Runs soon after it is asked to, one run at a time, and pauses in between. One that says `false` brought
- * nothing, and is tried again: nobody else may ask.
+ * Runs soon after it is asked to, one run at a time, and pauses in between. Whatever is asked after a run
+ * began has another one; what was asked before it has not. One that says `false` brought nothing, and is
+ * tried again: nobody else may ask.
  */
 export function calmly(run: () => Promise<unknown>, pause = PAUSE_MS): Calm {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let dueAt = Infinity;
+  let rested = -Infinity;
   let running = false;
   let again = false;
   let stopped = false;
 
-  const start = (ms: number) => {
-    timer ??= setTimeout(() => void turn(), ms);
+  /** The earlier of two times counts: who waits for another try is not made to wait for it. */
+  const start = (at: number) => {
+    if (stopped || at >= dueAt) return;
+    clearTimeout(timer);
+    dueAt = at;
+    timer = setTimeout(() => void turn(), at - Date.now());
+  };
+  const soon = () => {
+    start(Math.max(Date.now() + GATHER_MS, rested + pause));
   };
   const turn = async () => {
-    timer = undefined;
+    dueAt = Infinity;
     running = true;
     again = false;
-    const brought = await run();
-    running = false;
-    // What happened while it ran may be missing in what it brought.
-    if (again && !stopped) start(pause);
-    else if (brought === false && !stopped) start(RETRY_MS);
+    let brought: unknown = false;
+    try {
+      brought = await run();
+    } finally {
+      running = false;
+      rested = Date.now();
+      // What happened while it ran may be missing in what it brought.
+      if (again) soon();
+      else if (brought === false) start(rested + RETRY_MS);
+    }
   };
   return {
     ask() {
       again = true;
-      if (!running && !stopped) start(GATHER_MS);
+      if (!running) soon();
     },
     stop() {
       stopped = true;

@@ -12,7 +12,9 @@ export type Held<Value> = Readonly<Partial<Record<string, Value>>>;
 /** Something of each dependency of a service: read once, and again when something happens to it. */
 export class Each<Value, Key extends string> {
   held = $state.raw<Held<Value>>({});
-  failure = $state.raw<Failure | null>(null);
+  /** Why the last read of one of them failed; who has none was read, or is still to be read. */
+  failures = $state.raw<Held<Failure>>({});
+  readonly failure = $derived(Object.values(this.failures).find((one) => one !== undefined) ?? null);
   readonly #service: string;
   readonly #ask: (id: string, key: Key) => Promise<Answer<Value>>;
   #key: Key | null = null;
@@ -53,7 +55,7 @@ export class Each<Value, Key extends string> {
 
   /** Which ones are shown, and by what: with another key all are read anew. */
   want(ids: readonly string[], key: Key): void {
-    if (key !== this.#key) this.held = {};
+    if (key !== this.#key) [this.held, this.failures] = [{}, {}];
     this.#key = key;
     this.#wanted = ids;
     this.#readSoon(ids.filter((id) => this.held[id] === undefined));
@@ -65,12 +67,14 @@ export class Each<Value, Key extends string> {
     this.#soon?.ask();
   }
 
-  async #read(): Promise<void> {
+  /** Says whether all were read; those that were not stay due. */
+  async #read(): Promise<boolean> {
     const ids = this.#due;
     this.#due = [];
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       await Promise.all(ids.slice(at, at + AT_ONCE).map((id) => this.#readOne(id)));
     }
+    return this.#due.length === 0;
   }
 
   async #readOne(id: string): Promise<void> {
@@ -79,7 +83,8 @@ export class Each<Value, Key extends string> {
     const answer = await this.#ask(id, key);
     // Another key was chosen meanwhile, which asks for itself.
     if (key !== this.#key) return;
-    this.failure = answer.ok ? null : answer.failure;
+    this.failures = { ...this.failures, [id]: answer.ok ? undefined : answer.failure };
     if (answer.ok) this.held = { ...this.held, [id]: answer.value };
+    else if (this.#wanted.includes(id) && !this.#due.includes(id)) this.#due = [...this.#due, id];
   }
 }

@@ -74,8 +74,10 @@ class Finding {
 
   /** Keeps it true until the returned function is called. */
   use(): () => void {
-    void things.read();
-    return board.use();
+    const stops = [things.use(), board.use()];
+    return () => {
+      for (const stop of stops) stop();
+    };
   }
 }
 

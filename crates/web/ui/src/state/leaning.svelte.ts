@@ -1,56 +1,34 @@
-import { readLeaning, readWallboard, type WallGroup } from '../lib/api/board';
+import { readWallboard, type Wallboard } from '../lib/api/board';
+import { graphReader, type GraphView } from '../lib/api/graph';
 import type { Leaning } from '../lib/board-filter';
 import { namesIn } from '../lib/leaning';
-import { calmly } from './calmly';
-import { stream } from './stream.svelte';
+import { TOPOLOGY_EVENTS } from '../lib/services';
+import { Told } from './told.svelte';
+import { together } from './together';
 
 const PAUSE_MS = 5_000;
-const EVENTS = ['service:updated', 'service:started', 'service:stopped'] as const;
 
 /** By what names services know what they lean on: read only once somebody asks for it. */
-class Leanings {
+class Leanings extends Told<GraphView> {
   /** Null until it is known. */
-  names = $state.raw<Leaning>(null);
+  readonly names: Leaning = $derived(this.value === null ? null : namesIn(this.value));
   /** Whether there is more than the graph has room for. */
-  cut = $state(false);
-  #tag: string | null = null;
+  readonly cut = $derived(this.value?.truncated ?? false);
 
-  use(): () => void {
-    const soon = calmly(() => this.#read(), PAUSE_MS);
-    const stops = [
-      stream.on(EVENTS, () => {
-        soon.ask();
-      }),
-      stream.onReload(() => {
-        soon.ask();
-      }),
-    ];
-    void this.#read();
-    return () => {
-      soon.stop();
-      for (const stop of stops) stop();
-    };
-  }
-
-  async #read(): Promise<void> {
-    const answer = await readLeaning(this.#tag);
-    if (!answer.ok || answer.value === null) return;
-    this.#tag = answer.value.tag;
-    this.cut = answer.value.value.truncated;
-    this.names = namesIn(answer.value.value);
+  constructor() {
+    const read = graphReader();
+    super(TOPOLOGY_EVENTS, () => read({}), PAUSE_MS);
   }
 }
 
 /** What services lean on, by name and the worst first, for those who look for one. */
-class Things {
-  groups = $state.raw<readonly WallGroup[]>([]);
-  #tag: string | null = null;
+class Things extends Told<Wallboard> {
+  readonly groups = $derived(this.value?.items ?? []);
+  /** Keeps them true until the returned function is called. */
+  readonly use = together(() => this.run());
 
-  async read(): Promise<void> {
-    const answer = await readWallboard(this.#tag);
-    if (!answer.ok || answer.value === null) return;
-    this.#tag = answer.value.tag;
-    this.groups = answer.value.value.items;
+  constructor() {
+    super(TOPOLOGY_EVENTS, readWallboard, PAUSE_MS);
   }
 }
 

@@ -15,6 +15,8 @@ export class Listing<Item extends { readonly id: string }> {
   readonly #ask: Read<Item>;
   /** A result of an earlier turn was overtaken by a change and is dropped. */
   #turn = 0;
+  /** Somebody asked while something was under way, which may be older than what they heard of. */
+  #missed = false;
 
   constructor(ask: Read<Item>) {
     this.#ask = ask;
@@ -28,15 +30,18 @@ export class Listing<Item extends { readonly id: string }> {
 
   /** Forgets what it holds: another list is wanted. */
   restart(): void {
-    this.#turn += 1;
     this.#slice = null;
     this.failure = null;
-    this.reading = false;
-    void this.read();
+    this.#anew();
   }
 
-  async read(): Promise<void> {
-    if (!this.reading) await this.#take(null, refreshed);
+  /** Says whether it was read, or will be once what is under way has come. */
+  async read(): Promise<boolean> {
+    if (this.reading) {
+      this.#missed = true;
+      return true;
+    }
+    return this.#take(null, refreshed);
   }
 
   async readMore(): Promise<void> {
@@ -61,6 +66,11 @@ export class Listing<Item extends { readonly id: string }> {
     if (this.#slice !== null) {
       this.#slice = { ...this.#slice, items: change(this.#slice.items) };
     }
+    this.#anew();
+  }
+
+  /** What is under way is of before. */
+  #anew(): void {
     this.#turn += 1;
     this.reading = false;
     void this.read();
@@ -69,13 +79,15 @@ export class Listing<Item extends { readonly id: string }> {
   async #take(
     cursor: string | null,
     join: (old: Slice<Item> | null, got: Slice<Item>) => Slice<Item>,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const turn = this.#turn;
     this.reading = true;
+    this.#missed = false;
     const answer = await this.#ask(cursor);
-    if (turn !== this.#turn) return;
+    if (turn !== this.#turn) return true;
     this.reading = false;
     this.failure = answer.ok ? null : answer.failure;
     if (answer.ok) this.#slice = join(this.#slice, answer.value);
+    return this.#missed ? this.read() : answer.ok;
   }
 }

@@ -5,6 +5,7 @@ import { keepFresh } from './refresh';
 export class Reading<Value> {
   value = $state.raw<Value | null>(null);
   failure = $state.raw<Failure | null>(null);
+  reading = $state(false);
   readonly #ask: () => Promise<Answer<Value>>;
   #turn = 0;
 
@@ -18,13 +19,22 @@ export class Reading<Value> {
     return keepFresh(() => void this.read(), every);
   }
 
-  /** Of two reads that are under way the later one counts. */
-  async read(): Promise<void> {
+  /** Says whether it was read. Of two reads that are under way the later one counts. */
+  async read(): Promise<boolean> {
     this.#turn += 1;
     const turn = this.#turn;
+    this.reading = true;
     const answer = await this.#ask();
-    if (turn !== this.#turn) return;
+    if (turn !== this.#turn) return true;
+    this.reading = false;
     this.failure = answer.ok ? null : answer.failure;
     if (answer.ok) this.value = answer.value;
+    return answer.ok;
+  }
+
+  /** Nobody wants what is under way. */
+  protected leave(): void {
+    this.#turn += 1;
+    this.reading = false;
   }
 }

@@ -24,6 +24,11 @@ class Router {
     this.#leave(route);
   }
 
+  /** The page says that leaving would lose something. */
+  get isGuarded(): boolean {
+    return this.#guard !== null;
+  }
+
   /** Asks before the page is left, until the returned function is called. */
   guard(guard: Guard): () => void {
     this.#guard = guard;

@@ -4,8 +4,9 @@ import { logOut, readMe } from '../lib/api/entry';
 import { loginAddress } from '../lib/entry';
 import { PATHS } from '../lib/route';
 import { forget, remember, remembered } from '../lib/storage';
-import { fieldsOf, wouldLose } from '../lib/typed';
+import { Fields, wouldLose } from '../lib/typed';
 import { keepFresh, onReturn, readAgain } from './refresh';
+import { router } from './router.svelte';
 import { shell } from './shell.svelte';
 import { voice } from './voice.svelte';
 
@@ -20,6 +21,7 @@ class Session {
   readonly editor = $derived(this.admin || this.me?.user.role === 'editor');
   /** How often a session was begun on this page. */
   begun = $state(0);
+  readonly #fields = new Fields();
   #reading = false;
   #signingOut = false;
   #leaving = false;
@@ -29,7 +31,8 @@ class Session {
       // Whoever signs out here goes where they meant to, whoever tells it first.
       if (this.#signingOut) return;
       // What was typed is not thrown away: the session is begun again on top of it.
-      if (this.me !== null && wouldLose(fieldsOf(document))) shell.overlay = 'sign-in';
+      const isTyped = router.isGuarded || wouldLose(this.#fields.in(document));
+      if (this.me !== null && isTyped) shell.overlay = 'sign-in';
       else this.#leave(loginAddress(location.pathname, location.search));
     });
     void this.read();
@@ -37,7 +40,9 @@ class Session {
       if (this.me === null) void this.read();
     });
     const stop = onReturn(() => void this.read());
+    const stopWatching = this.#fields.watch(document);
     return () => {
+      stopWatching();
       stopTrying();
       stop();
     };

@@ -89,12 +89,15 @@ class Strips {
     if (ids.length === 0) return;
     const abort = new AbortController();
     this.#reading = { ids, abort };
-    for (const id of ids) this.#changed.delete(id);
+    const changed = ids.filter((id) => this.#changed.delete(id));
     const answer = await readStrips(ids, abort.signal);
     this.#reading = null;
-    if (answer.ok && answer.value !== null) this.#keep(stripsOf(answer.value.value));
+    if (answer.ok) this.#keep(stripsOf(answer.value));
+    // What was not read is as old as before.
+    else for (const id of changed) this.#changed.add(id);
+    const isUnwanted = abort.signal.aborted;
     // What could not be read is asked for again with the next look; the rest goes on at once.
-    if (answer.ok && this.#due().some((id) => !ids.includes(id))) await this.#read();
+    if ((answer.ok || isUnwanted) && this.#due().some((id) => !ids.includes(id))) await this.#read();
   }
 
   #keep(read: readonly [string, StripCells][]): void {

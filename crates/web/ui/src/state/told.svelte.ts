@@ -1,25 +1,23 @@
-import type { Answer, Failure } from '../lib/api/client';
+import type { Answer } from '../lib/api/client';
 import { calmly } from './calmly';
+import { Reading } from './reading.svelte';
 import { onReadAgain, onReturn } from './refresh';
 import { stream } from './stream.svelte';
 
 /** One answer of the server's that events make old: read at first, and again soon after each. */
-export class Told<Value> {
-  value = $state.raw<Value | null>(null);
-  failure = $state.raw<Failure | null>(null);
-  reading = $state(false);
-  readonly #ask: () => Promise<Answer<Value>>;
+export class Told<Value> extends Reading<Value> {
   readonly #events: readonly string[];
-  #turn = 0;
+  readonly #pause: number | undefined;
 
-  constructor(events: readonly string[], ask: () => Promise<Answer<Value>>) {
+  constructor(events: readonly string[], ask: () => Promise<Answer<Value>>, pause?: number) {
+    super(ask);
     this.#events = events;
-    this.#ask = ask;
+    this.#pause = pause;
   }
 
   /** Follows it until the returned function is called. */
-  run(): () => void {
-    const soon = calmly(() => this.read());
+  override run(): () => void {
+    const soon = calmly(() => this.read(), this.#pause);
     const again = () => {
       soon.ask();
     };
@@ -29,24 +27,13 @@ export class Told<Value> {
       onReturn(again),
       onReadAgain(again),
     ];
-    void this.read();
+    void this.read().then((read) => {
+      if (!read) soon.ask();
+    });
     return () => {
-      this.#turn += 1;
+      this.leave();
       soon.stop();
       for (const stop of stops) stop();
     };
-  }
-
-  /** Says whether it was read. Of two reads that are under way the later one counts. */
-  async read(): Promise<boolean> {
-    this.#turn += 1;
-    const turn = this.#turn;
-    this.reading = true;
-    const answer = await this.#ask();
-    if (turn !== this.#turn) return true;
-    this.reading = false;
-    this.failure = answer.ok ? null : answer.failure;
-    if (answer.ok) this.value = answer.value;
-    return answer.ok;
   }
 }

@@ -7,9 +7,6 @@ type Schemas = components['schemas'];
 
 export type Alias = Schemas['Alias'];
 export type NewAlias = Schemas['NewAlias'];
-export type Suggestion = Schemas['GraphSuggestion'];
-export type Reason = Schemas['GraphReason'];
-type Confirmed = Schemas['Confirmed'];
 
 export function readAliases(cursor: string | null): Promise<Answer<Slice<Alias>>> {
   return read(listPath('/api/aliases', { cursor }), isSlice<Alias>);
@@ -27,24 +24,8 @@ export function deleteAlias(id: string): Promise<Answer<null>> {
   return change('DELETE', one(id));
 }
 
-export function readSuggestions(): Promise<Answer<Slice<Suggestion>>> {
-  return read('/api/graph/suggestions', isSlice<Suggestion>);
-}
-
-export function confirmSuggestion({ key, service_id }: Suggestion): Promise<Answer<Confirmed>> {
-  return write('POST', '/api/graph/suggestions/confirm', { key, service_id }, isConfirmed);
-}
-
-export function dismissSuggestion({ key, service_id }: Suggestion): Promise<Answer<null>> {
-  return change('POST', '/api/graph/suggestions/dismiss', { key, service_id });
-}
-
 const one = (id: string) => `/api/aliases/${encodeURIComponent(id)}`;
 
 function isAlias(body: Body): body is Body & Alias {
   return typeof body['id'] === 'string' && typeof body['alias'] === 'string';
-}
-
-function isConfirmed(body: Body): body is Body & Confirmed {
-  return typeof body['linked'] === 'number';
 }

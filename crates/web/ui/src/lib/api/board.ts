@@ -1,6 +1,5 @@
-import type { Answer, Body } from './client';
+import { keeping, read, readTagged, type Answer, type Body, type Tagged } from './client';
 import type { components } from './schema';
-import { readTagged, type Tagged } from './tagged';
 
 type Schemas = components['schemas'];
 
@@ -11,30 +10,28 @@ export type Board = Schemas['Board'];
 export type Strips = Schemas['Strips'];
 export type Wallboard = Schemas['Wallboard'];
 export type WallGroup = Schemas['WallGroup'];
-export type GraphView = Schemas['GraphView'];
+export type WallFailing = Schemas['WallFailing'];
 
 /** The server refuses more of them at once. */
 export const STRIPS_LIMIT = 100;
 
+/** Every service in one line: null when it is the board with this tag. */
 export function readBoard(tag: string | null): Promise<Answer<Tagged<Board> | null>> {
   return readTagged('/api/board', tag, isBoard);
 }
 
-/** Null when nobody wants them any more. */
-export async function readStrips(
+export function readStrips(
   ids: readonly string[],
   unwanted: AbortSignal,
-): Promise<Answer<Tagged<Strips> | null>> {
-  return readTagged(`/api/board/strips?ids=${ids.join(',')}`, null, isStrips, unwanted);
+): Promise<Answer<Strips>> {
+  return read(`/api/board/strips?ids=${ids.join(',')}`, isStrips, unwanted);
 }
 
-export function readWallboard(tag: string | null): Promise<Answer<Tagged<Wallboard> | null>> {
-  return readTagged('/api/wallboard', tag, isWallboard);
-}
+const walls = keeping(isWallboard);
 
-/** Who leans on what. */
-export function readLeaning(tag: string | null): Promise<Answer<Tagged<GraphView> | null>> {
-  return readTagged('/api/graph', tag, isGraph);
+/** What everything leans on, by name, the worst first, and who fails though nobody leans on it. */
+export function readWallboard(): Promise<Answer<Wallboard>> {
+  return walls('/api/wallboard');
 }
 
 function isBoard(body: Body): body is Body & Board {
@@ -46,9 +43,5 @@ function isStrips(body: Body): body is Body & Strips {
 }
 
 function isWallboard(body: Body): body is Body & Wallboard {
-  return Array.isArray(body['items']) && typeof body['total'] === 'number';
-}
-
-function isGraph(body: Body): body is Body & GraphView {
-  return Array.isArray(body['nodes']) && Array.isArray(body['edges']);
+  return Array.isArray(body['items']) && Array.isArray(body['failing']);
 }

@@ -1,10 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   change,
+  keeping,
   noteSignedIn,
   parse,
+  read,
   READ_TIMEOUT_MS,
   readSystem,
+  readTagged,
   refusal,
   RETRY_AFTER_LIMIT_S,
   retryAfter,
@@ -178,5 +181,50 @@ describe('a body', () => {
   it('without words still names the status', () => {
     expect(refusal(502, null).title).toBe('The server answered with status 502');
     expect(refusal(502, { error: 7 }).title).toBe('The server answered with status 502');
+  });
+});
+
+describe('what is read by its tag', () => {
+  const isBody = (body: Body): body is Body => 'n' in body;
+  /** Answers what it is told to, and notes by which tags it was asked. */
+  const server = () => {
+    const asked: (string | null)[] = [];
+    const answers: (() => Response)[] = [];
+    vi.stubGlobal('fetch', (_: string, { headers }: RequestInit) => {
+      asked.push(new Headers(headers).get('If-None-Match'));
+      return Promise.resolve(answers.shift()?.() ?? new Response('', { status: 500 }));
+    });
+    const full = (n: number, tag: string) => () => new Response(JSON.stringify({ n }), { headers: { ETag: tag } });
+    const unchanged = () => new Response(null, { status: 304 });
+    return { asked, answers, full, unchanged };
+  };
+
+  it('is nothing while it is the same', async () => {
+    const { answers, full, unchanged } = server();
+    answers.push(full(1, '"a"'), unchanged, unchanged);
+    expect(await readTagged('/x', null, isBody)).toMatchObject({ ok: true, value: { tag: '"a"', value: { n: 1 } } });
+    expect(await readTagged('/x', '"a"', isBody)).toMatchObject({ ok: true, value: null });
+    // Who has nothing can't be told that it is the same.
+    expect(await readTagged('/x', null, isBody)).toMatchObject({ ok: false });
+  });
+
+  it('is the same object while it is the same, and forgotten for another path', async () => {
+    const { asked, answers, full, unchanged } = server();
+    const read = keeping(isBody);
+    answers.push(full(1, '"a"'), unchanged, full(2, '"b"'), full(3, '"c"'));
+    const [first, second, third, other] = [await read('/x'), await read('/x'), await read('/x'), await read('/y')];
+    expect(asked).toEqual([null, '"a"', '"a"', null]);
+    expect([first, second, third, other].map((answer) => answer.ok && answer.value)).toEqual([{ n: 1 }, { n: 1 }, { n: 2 }, { n: 3 }]);
+    expect(first.ok && second.ok && first.value === second.value).toBe(true);
+  });
+
+  it('ends when nobody waits for it any more', async () => {
+    vi.stubGlobal('fetch', (_: string, { signal }: RequestInit) =>
+      new Promise((_, reject) => signal?.addEventListener('abort', () => { reject(new Error('aborted')); })),
+    );
+    const unwanted = new AbortController();
+    const answer = read('/x', isBody, unwanted.signal);
+    unwanted.abort();
+    expect(await answer).toMatchObject({ ok: false });
   });
 });

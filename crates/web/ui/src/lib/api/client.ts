@@ -34,30 +34,52 @@ export function readSystem(): Promise<Answer<System>> {
   return read('/api/system', isSystem);
 }
 
-export function read<Value>(path: string, isValue: Check<Value>): Promise<Answer<Value>> {
-  return ask('GET', path, undefined, bodyOf(path, isValue));
+/** Reads something; `unwanted` ends it when nobody waits for it any more. */
+export function read<Value>(
+  path: string,
+  isValue: Check<Value>,
+  unwanted?: AbortSignal,
+): Promise<Answer<Value>> {
+  return ask('GET', path, undefined, bodyOf(path, isValue), null, unwanted);
 }
 
-/** What came, with the tag to ask by next time; the value is null while nothing has changed. */
+/** A value with the tag by which the server knows it. */
 export interface Tagged<Value> {
-  readonly value: Value | null;
   readonly tag: string | null;
+  readonly value: Value;
 }
 
-/** Reads what has changed since the answer of this tag. */
+/** Reads what may be large only when it is another than the one with this tag: null when it is not. */
 export function readTagged<Value>(
   path: string,
   tag: string | null,
   isValue: Check<Value>,
-): Promise<Answer<Tagged<Value>>> {
+): Promise<Answer<Tagged<Value> | null>> {
   const reading = bodyOf(path, isValue);
-  const tagged: Reading<Tagged<Value>> = (body, response) => {
-    if (response.status === 304) return { value: { value: null, tag } };
+  const tagged: Reading<Tagged<Value> | null> = (body, response) => {
+    // Only who has a tag is told that nothing changed.
+    if (response.status === 304 && tag !== null) return { value: null };
     const result = reading(body, response);
     if (!('value' in result)) return result;
-    return { value: { value: result.value, tag: response.headers.get('ETag') } };
+    return { value: { tag: response.headers.get('ETag'), value: result.value } };
   };
   return ask('GET', path, undefined, tagged, tag);
+}
+
+/** Reads by tag what is read again and again: what has not changed is the same value as before. */
+export function keeping<Value>(
+  isValue: Check<Value>,
+): (path: string) => Promise<Answer<Value>> {
+  let last: (Tagged<Value> & { readonly path: string }) | null = null;
+  return async (path) => {
+    const known = last?.path === path ? last : null;
+    const answer = await readTagged(path, known?.tag ?? null, isValue);
+    if (!answer.ok) return answer;
+    const { value: came } = answer;
+    if (came !== null) last = { ...came, path };
+    const value = came?.value ?? known?.value;
+    return value === undefined ? { ok: false, failure: unreadable(path) } : { ...answer, value };
+  };
 }
 
 /** A change that is answered with a body. */
@@ -114,12 +136,15 @@ async function ask<Value>(
   body: object | undefined,
   reading: Reading<Value>,
   tag: string | null = null,
+  unwanted?: AbortSignal,
 ): Promise<Answer<Value>> {
   const abort = new AbortController();
   const limit = method === 'GET' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS;
-  const timer = setTimeout(() => {
+  const end = () => {
     abort.abort();
-  }, limit);
+  };
+  const timer = setTimeout(end, limit);
+  unwanted?.addEventListener('abort', end);
   const session = currentSession();
   try {
     const sentAt = Date.now();
@@ -133,6 +158,7 @@ async function ask<Value>(
     return { ok: false, failure: abort.signal.aborted ? slow(method, limit) : unreachable };
   } finally {
     clearTimeout(timer);
+    unwanted?.removeEventListener('abort', end);
   }
 }
 
@@ -144,7 +170,7 @@ function init(method: Method, body: object | undefined, tag: string | null): Req
 }
 
 /** What an answer that is no success tells, to a request that was sent in this session. */
-export function refused(
+function refused(
   response: Response,
   body: Body | null,
   session: number,
@@ -205,19 +231,19 @@ function failed(title: string, detail: string): Failure {
   return { title, detail, requestId: null, code: null, status: null, retryAfter: null };
 }
 
-export const unreachable = failed(
+const unreachable = failed(
   'The server cannot be reached',
   'Mainstay may be stopped, or the network between it and this browser is down.',
 );
 
-export function slow(method: Method, limit: number): Failure {
+function slow(method: Method, limit: number): Failure {
   const said = `It was asked and said nothing for ${String(limit / 1000)} seconds.`;
   // A change may have been made all the same.
   const look = method === 'GET' ? '' : ' Look whether it was done before you try again.';
   return failed('The server did not answer in time', said + look);
 }
 
-export function unreadable(path: string): Failure {
+function unreadable(path: string): Failure {
   return failed(
     'The answer is not from Mainstay',
     `What came for ${path} cannot be read. A proxy in between may be set up wrongly.`,

@@ -1,6 +1,4 @@
-import { change, read, readTagged, write, type Answer, type Body, type Tagged } from './client';
-import { isSlice } from './list';
-import type { Slice } from './accounts';
+import { keeping, read, type Answer, type Body } from './client';
 import type { components } from './schema';
 
 type Schemas = components['schemas'];
@@ -13,25 +11,27 @@ export type RootCause = Schemas['GraphRootCause'];
 export type GraphCycle = Schemas['GraphCycle'];
 export type GraphHurt = Schemas['GraphHurt'];
 export type GraphImpact = Schemas['GraphImpact'];
-export type Suggestion = Schemas['GraphSuggestion'];
-export type Board = Schemas['Board'];
-export type BoardItem = Schemas['BoardItem'];
 export type HistoryPage = Schemas['HistoryPage'];
 export type HistoryItem = Schemas['HistoryItem'];
 export type WholeState = Schemas['WholeState'];
 
 const PATH = '/api/graph';
 
-/** The part of the graph that is asked for; all of it, as it is now, when nothing is named. */
+/** The part of the graph that is asked for; all of it when nothing is named. */
 export interface Part {
   readonly service?: string;
   readonly depth?: string;
-  readonly at?: string;
 }
 
-export function readGraph(part: Part, tag: string | null): Promise<Answer<Tagged<GraphView>>> {
-  const query = new URLSearchParams(Object.entries(part)).toString();
-  return readTagged(query === '' ? PATH : `${PATH}?${query}`, tag, isGraph);
+/** Reads parts of the graph, one after the other: what has not changed is not sent again. */
+export function graphReader(): (part: Part) => Promise<Answer<GraphView>> {
+  const kept = keeping(isGraph);
+  return (part) => kept(pathOf(part));
+}
+
+/** The graph as it was at a moment. */
+export function readMoment(moment: number, part: Part): Promise<Answer<GraphView>> {
+  return read(pathOf({ ...part, at: isoOf(moment) }), isGraph);
 }
 
 /** A time as the server writes it. */
@@ -54,25 +54,10 @@ export function readImpact(node: string): Promise<Answer<GraphImpact>> {
   return read(`${PATH}/impact?${new URLSearchParams({ node }).toString()}`, isImpact);
 }
 
-export function readSuggestions(): Promise<Answer<Slice<Suggestion>>> {
-  return read(`${PATH}/suggestions`, isSlice<Suggestion>);
+function pathOf(part: Part & { readonly at?: string }): string {
+  const query = new URLSearchParams(Object.entries(part)).toString();
+  return query === '' ? PATH : `${PATH}?${query}`;
 }
-
-/** Says that the thing is the service. */
-export function confirmSuggestion({ key, service_id }: Suggestion): Promise<Answer<Body>> {
-  return write('POST', `${PATH}/suggestions/confirm`, { key, service_id }, isBody);
-}
-
-/** Says that it is not. */
-export function dismissSuggestion({ key, service_id }: Suggestion): Promise<Answer<null>> {
-  return change('POST', `${PATH}/suggestions/dismiss`, { key, service_id });
-}
-
-export function readBoard(tag: string | null): Promise<Answer<Tagged<Board>>> {
-  return readTagged('/api/board', tag, isBoard);
-}
-
-const isBody = (body: Body): body is Body => typeof body === 'object';
 
 function isGraph(body: Body): body is Body & GraphView {
   return ['nodes', 'edges', 'root_causes', 'cycles'].every((name) => Array.isArray(body[name]));
@@ -84,8 +69,4 @@ function isHistory(body: Body): body is Body & HistoryPage {
 
 function isImpact(body: Body): body is Body & GraphImpact {
   return Array.isArray(body['services']) && typeof body['node'] === 'object';
-}
-
-function isBoard(body: Body): body is Body & Board {
-  return Array.isArray(body['items']);
 }

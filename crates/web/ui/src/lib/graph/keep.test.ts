@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { linesOf, merged, Places } from './keep';
-import { item, node, view } from './sample';
+import { MOST_PLACES, Places } from './keep';
+import { node, view } from './sample';
 
 it('keeps the place of what is gone', () => {
   const places = new Places();
@@ -9,12 +9,11 @@ it('keeps the place of what is gone', () => {
   expect([places.of('A'), places.of('B'), places.of('C')]).toEqual([{ x: 1, y: 2 }, { x: 5, y: 6 }, undefined]);
 });
 
-it('adds what is new, and nothing twice', () => {
-  const [one, two, three] = [1, 2, 3].map((at) => item(at, 'service', 'A', null, 'down'));
-  if (!one || !two || !three) throw new Error('three are made');
-  expect(merged([one, two], [two, three])).toEqual([one, two, three]);
-});
-
-it('finds the line of a service', () => {
-  expect(linesOf([]).get('A')).toBeUndefined();
+it('keeps so many places, and those that were seen last', () => {
+  const places = new Places();
+  places.note(view([node('first')]));
+  places.note(view(Array.from({ length: MOST_PLACES - 1 }, (_, at) => node(String(at)))));
+  expect(places.of('first')).toBeDefined();
+  places.note(view([node('one more')]));
+  expect([places.of('first'), places.of('0'), places.of('one more')]).toEqual([undefined, { x: 0, y: 0 }, { x: 0, y: 0 }]);
 });

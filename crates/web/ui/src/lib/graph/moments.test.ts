@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { marksOf, markText, nextMark } from './marks';
 import { node, START, thing, view } from './sample';
-import { momentAt, momentOf, momentText, partOf, played, spanOf, stepped, windowOf } from './time';
+import { momentAt, momentOf, momentText, partOf, played, spanOf, stepped, windowAfter, windowOf } from './time';
 import { circleText, drawnText, nodeText } from './words';
 import { fold } from './groups';
 
@@ -34,6 +34,26 @@ describe('the window', () => {
     ['a moment of last week', NOW - 200 * HOUR, { from: NOW - 200.5 * HOUR, to: NOW - 199.5 * HOUR }],
   ])('of %s', (_, moment, expected) => {
     expect(windowOf('1h', moment, NOW)).toEqual(expected);
+  });
+
+  it('stays where it is while a hand holds its left end', () => {
+    let window = windowAfter(null, '1h', null, NOW);
+    let moment = momentAt(0, window, NOW);
+    for (let second = 1; second <= 120; second += 1) {
+      const now = NOW + second * 1_000;
+      window = windowAfter(window, '1h', moment, now);
+      moment = momentAt(0, window, now);
+    }
+    expect([window, moment]).toEqual([LAST_HOUR, NOW - HOUR]);
+  });
+
+  it.each([
+    ['follows the time', NOW - MINUTE, '1h', NOW + MINUTE, { from: NOW - 59 * MINUTE, to: NOW + MINUTE }],
+    ['follows it to now', null, '1h', NOW + HOUR, { from: NOW, to: NOW + HOUR }],
+    ['goes with a moment that is not in it', NOW - 3 * HOUR, '1h', NOW, { from: NOW - 3.5 * HOUR, to: NOW - 2.5 * HOUR }],
+    ['is another for another span', NOW - HOUR, '6h', NOW + MINUTE, { from: NOW + MINUTE - 6 * HOUR, to: NOW + MINUTE }],
+  ] as const)('%s', (_, moment, span, now, expected) => {
+    expect(windowAfter(LAST_HOUR, span, moment, now)).toEqual(expected);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryItem } from '../api/graph';
-import { Replay, replayOf } from './replay';
+import { Replay } from './replay';
 import { item, minute, START, state } from './sample';
 import { viewOf } from './then';
 
@@ -129,16 +129,45 @@ it('is the same from any stop on the way', () => {
   }
 });
 
-it('puts pages together', () => {
-  const page = { from: minute(0), to: minute(60), records_since: null, next_cursor: null };
-  const [one, ...others] = INCIDENT;
-  const whole = replayOf([
-    { ...page, state: state(LEANS), items: [one as HistoryItem] },
-    { ...page, state: null, items: others },
-  ]);
-  expect(whole?.changes).toHaveLength(INCIDENT.length);
-  expect(whole?.from).toBe(START);
-  expect(replayOf([])).toBeNull();
+describe('a span that goes on', () => {
+  const items = Array.from({ length: 3_000 }, (_, at) =>
+    item(at / 60 - (at % 7 === 0 ? 0.5 : 0), 'service', ['Orders', 'Search'][at % 2] ?? '', null, ['down', 'healthy', 'degraded'][at % 3] ?? ''),
+  );
+  const moments = [0, 7.3, 13, 26.01, 41.7, 49, 3, 50.2];
+
+  it('is the same as one that was read at once, and takes nothing twice', () => {
+    const [whole, grown] = [replay(items), replay(items.slice(0, 1_000))];
+    for (let at = 1_000; at < 3_000; at += 70) grown.extend(to, items.slice(at - 20, at + 70));
+    expect(grown.changes).toHaveLength(items.length);
+    for (const after of moments) expect(seen(grown, after).nodes).toEqual(seen(whole, after).nodes);
+  });
+
+  it('ends where it was last read, and not before', () => {
+    const grown = new Replay(START, START + MINUTE, state(LEANS), []);
+    grown.extend(START + 3 * MINUTE, []);
+    grown.extend(START + 2 * MINUTE, []);
+    expect(grown.to).toBe(START + 3 * MINUTE);
+  });
+
+  it('forgets what is too old, and tells the rest as before', () => {
+    const [whole, cut] = [replay(items), replay(items)];
+    cut.trim(START + 30 * MINUTE, Infinity);
+    expect(cut.changes.length).toBeLessThan(1_500);
+    expect(cut.from).toBeGreaterThan(START);
+    expect(cut.from).toBeLessThanOrEqual(START + 30 * MINUTE);
+    for (const after of [30, 31.5, 41.7, 49]) expect(seen(cut, after).nodes).toEqual(seen(whole, after).nodes);
+  });
+
+  it('holds no more changes than it has room for, however long it goes on', () => {
+    const long = replay([]);
+    for (let at = 0; at < 20_000; at += 1) {
+      long.extend(to, [item(at / 600, 'service', 'Orders', null, at % 2 === 0 ? 'down' : 'healthy')]);
+      long.trim(-Infinity, 1_000);
+    }
+    // A stop at a time is dropped, so some more may be there.
+    expect(long.changes.length).toBeLessThan(3_000);
+    expect(seen(long, 20_000 / 600).nodes['Orders']).toBe('healthy');
+  });
 });
 
 it('finds a place for what is not drawn today', () => {

@@ -1,4 +1,4 @@
-import type { HistoryItem, HistoryPage, WholeState } from '../api/graph';
+import type { HistoryItem, WholeState } from '../api/graph';
 import { statusOf, type Status } from '../status';
 
 /** A service as it was. */
@@ -45,33 +45,78 @@ interface Stop {
 const STOPS = 24;
 const LEAST_BETWEEN = 200;
 
-/** A span of the past to go to and fro in: any moment of it at the price of a few changes. */
+/**
+ * A span of the past to go to and fro in: any moment of it at the price of a few changes. It grows at its
+ * end by what is new alone, and forgets its beginning.
+ */
 export class Replay {
-  readonly from: number;
-  readonly to: number;
-  readonly changes: readonly Change[];
+  #from: number;
+  #to: number;
+  readonly #changes: Change[] = [];
+  readonly #ids = new Set<string>();
   /** The times of all changes, in the order of time. */
-  readonly times: readonly number[];
-  readonly #stops: readonly Stop[];
+  #times: number[] = [];
   /** The earliest time among the changes from each place on. */
-  readonly #earliest: Float64Array;
+  readonly #earliest: number[] = [];
+  #stops: Stop[];
+  /** How many changes lie between two stops. */
+  #between = LEAST_BETWEEN;
+  /** The state after all changes, and the time by which they all had happened. */
+  readonly #end: Draft;
+  #latest = -Infinity;
   #last: { count: number; state: Moment } | null = null;
 
   constructor(from: number, to: number, state: WholeState | null, items: readonly HistoryItem[]) {
-    this.from = from;
-    this.to = to;
-    this.changes = items.map((item) => ({ ...item, at: Date.parse(item.at) }));
-    this.times = this.changes.map(({ at }) => at).sort((one, other) => one - other);
-    this.#earliest = earliest(this.changes);
-    this.#stops = stops(this.changes, momentOf(state));
+    this.#from = from;
+    this.#to = to;
+    const start = momentOf(state);
+    this.#end = draftOf(start);
+    this.#stops = [{ index: 0, latest: -Infinity, state: start }];
+    this.extend(to, items);
+  }
+
+  get from(): number {
+    return this.#from;
+  }
+
+  get to(): number {
+    return this.#to;
+  }
+
+  get changes(): readonly Change[] {
+    return this.#changes;
+  }
+
+  /** What happened until a later end; what is known already is not taken twice. */
+  extend(to: number, items: readonly HistoryItem[]): void {
+    this.#to = Math.max(this.#to, to);
+    for (const item of items) {
+      if (this.#ids.has(item.id)) continue;
+      this.#ids.add(item.id);
+      this.#add({ ...item, at: Date.parse(item.at) });
+    }
+  }
+
+  /** Forgets what happened before a time, and of more than `most` changes the oldest: a stop at a time. */
+  trim(before: number, most: number): void {
+    const isOver = (index: number) => this.#changes.length - index >= most;
+    const place = this.#stops.findLastIndex(({ index, latest }) => latest <= before || isOver(index));
+    const stop = this.#stops[place];
+    if (stop === undefined || stop.index === 0) return;
+    for (const { id } of this.#changes.splice(0, stop.index)) this.#ids.delete(id);
+    this.#earliest.splice(0, stop.index);
+    this.#times = inOrder(this.#changes);
+    this.#from = Math.max(this.#from, stop.latest);
+    this.#stops = this.#stops.slice(place).map((one) => ({ ...one, index: one.index - stop.index }));
+    this.#last = null;
   }
 
   /** How many changes had happened by then. The same number means the same state. */
   countAt(moment: number): number {
-    let [low, high] = [0, this.times.length];
+    let [low, high] = [0, this.#times.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.times[middle] ?? Infinity) <= moment) low = middle + 1;
+      if ((this.#times[middle] ?? Infinity) <= moment) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -87,23 +132,38 @@ export class Replay {
   }
 
   #build(moment: number): Moment {
-    const stop = this.#stops.findLast(({ latest }) => latest <= moment);
+    const stop = this.#stops.findLast(({ latest }) => latest <= moment) ?? this.#stops[0];
     const draft = draftOf(stop?.state ?? EMPTY);
-    for (let index = stop?.index ?? 0; index < this.changes.length; index += 1) {
+    for (let index = stop?.index ?? 0; index < this.#changes.length; index += 1) {
       if ((this.#earliest[index] ?? Infinity) > moment) break;
-      const change = this.changes[index];
+      const change = this.#changes[index];
       if (change !== undefined && change.at <= moment) apply(draft, change);
     }
     return draft;
   }
-}
 
-/** The pages of a span, put together. */
-export function replayOf(pages: readonly HistoryPage[]): Replay | null {
-  const first = pages[0];
-  if (first === undefined) return null;
-  const items = pages.flatMap((page) => page.items);
-  return new Replay(Date.parse(first.from), Date.parse(first.to), first.state, items);
+  #add(change: Change): void {
+    const index = this.#changes.length;
+    if (index - (this.#stops.at(-1)?.index ?? 0) >= this.#between) {
+      this.#stops.push({ index, latest: this.#latest, state: draftOf(this.#end) });
+      if (this.#stops.length > STOPS) this.#thin();
+    }
+    this.#changes.push(change);
+    apply(this.#end, change);
+    this.#latest = Math.max(this.#latest, change.at);
+    this.#times.splice(this.countAt(change.at), 0, change.at);
+    this.#earliest.push(change.at);
+    // Few come late, so few places are gone back.
+    for (let at = index - 1; at >= 0 && (this.#earliest[at] ?? -Infinity) > change.at; at -= 1) {
+      this.#earliest[at] = change.at;
+    }
+  }
+
+  /** Every other stop goes, never the first. */
+  #thin(): void {
+    this.#stops = this.#stops.filter((_, place) => place % 2 === 0);
+    this.#between *= 2;
+  }
 }
 
 /** A name as it is compared with others. */
@@ -148,27 +208,8 @@ function momentOf(state: WholeState | null): Moment {
   return draft;
 }
 
-function earliest(changes: readonly Change[]): Float64Array {
-  const found = new Float64Array(changes.length);
-  let least = Infinity;
-  for (let index = changes.length - 1; index >= 0; index -= 1) {
-    least = Math.min(least, changes[index]?.at ?? Infinity);
-    found[index] = least;
-  }
-  return found;
-}
-
-function stops(changes: readonly Change[], start: Moment): Stop[] {
-  const between = Math.max(LEAST_BETWEEN, Math.ceil(changes.length / STOPS));
-  const draft = draftOf(start);
-  const found: Stop[] = [{ index: 0, latest: -Infinity, state: start }];
-  let latest = -Infinity;
-  changes.forEach((change, index) => {
-    if (index > 0 && index % between === 0) found.push({ index, latest, state: draftOf(draft) });
-    apply(draft, change);
-    latest = Math.max(latest, change.at);
-  });
-  return found;
+function inOrder(changes: readonly Change[]): number[] {
+  return changes.map(({ at }) => at).sort((one, other) => one - other);
 }
 
 /** A change of something that is not known changes nothing. */

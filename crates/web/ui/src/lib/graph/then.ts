@@ -58,6 +58,9 @@ interface Thing {
   readonly said: Said[];
 }
 
+/** More nodes than a moment can have. */
+const MOST_ENDS = 2 ** 24;
+
 /** Puts the reports of a moment together. */
 class Drawing {
   readonly #moment: Moment;
@@ -116,19 +119,25 @@ class Drawing {
       const key = compared(this.#moment.services.get(id)?.name ?? '');
       if (!byName.has(key)) byName.set(key, id);
     }
-    const edges = new Map<string, Said>();
+    // By number: a text for each edge of each moment would be dear.
+    const numbers = new Map(places);
+    const edges = new Map<number, Said>();
     for (const dependency of this.#moment.dependencies.values()) {
       const from = places.get(dependency.service);
       if (dependency.closed || from === undefined) continue;
       const { linked, key } = dependency;
       const service = linked !== null && places.has(linked) ? linked : byName.get(key);
       if (service === dependency.service) continue;
-      this.#add(edges, from, service ?? `external:${key}`, dependency, service === undefined);
+      const to = service ?? `external:${key}`;
+      const number = numbers.get(to) ?? numbers.size;
+      numbers.set(to, number);
+      this.#add(edges, from * MOST_ENDS + number, from, to, dependency, service === undefined);
     }
   }
 
   #add(
-    edges: Map<string, Said>,
+    edges: Map<number, Said>,
+    name: number,
     from: number,
     to: string,
     dependency: PastDependency,
@@ -136,7 +145,6 @@ class Drawing {
   ): void {
     const { status, since } = this.#heard(dependency);
     const missing = dependency.missingSince !== null;
-    const name = `${String(from)} ${to}`;
     const known = edges.get(name);
     if (known === undefined) {
       const said: Said = { from, to, status, since, count: 1, missing };
@@ -175,8 +183,16 @@ function sinceOf(said: readonly { readonly since: number }[], status: Status): n
   return isUnhealthy(status) ? Math.min(...dates) : Math.max(...dates);
 }
 
+/** Most of them are the same from moment to moment. */
+const written = new Map<number, string>();
+const MOST_WRITTEN = 20_000;
+
 function iso(time: number): string | null {
-  return Number.isFinite(time) ? new Date(time).toISOString() : null;
+  if (!Number.isFinite(time)) return null;
+  const known = written.get(time) ?? new Date(time).toISOString();
+  if (written.size >= MOST_WRITTEN) written.clear();
+  written.set(time, known);
+  return known;
 }
 
 /** What is not drawn today stands right of who leant on it, below everybody else. */

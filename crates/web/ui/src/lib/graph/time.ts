@@ -48,6 +48,17 @@ export function windowOf(span: Span, moment: number | null, now: number): Window
   return { from: to - ms, to };
 }
 
+/**
+ * The window after another one: it follows the time while the moment is in reach of now, and else stays
+ * where it is for as long as the moment is in it. So nothing runs away from a hand that holds its end.
+ */
+export function windowAfter(before: Window | null, span: Span, moment: number | null, now: number): Window {
+  const { ms } = MEASURES[span];
+  const isIn = before !== null && moment !== null && moment >= before.from && moment <= before.to;
+  if (isIn && moment < now - ms && before.to - before.from === ms) return before;
+  return windowOf(span, moment, now);
+}
+
 /** Where a moment stands in the window, from 0 to 1. */
 export function partOf(moment: number, { from, to }: Window): number {
   return Math.min(Math.max((moment - from) / Math.max(to - from, 1), 0), 1);

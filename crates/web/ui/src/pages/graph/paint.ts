@@ -1,12 +1,14 @@
 import type { Camera, Detail, Size } from '../../lib/graph/camera';
 import { detailAt, toWorld } from '../../lib/graph/camera';
 import { APART, edgeEmphasis, PLAIN, SELECTED, USED, USER } from '../../lib/graph/emphasis';
-import type { Drawn, DrawnNode } from '../../lib/graph/groups';
+import type { Drawn, DrawnEdge, DrawnNode } from '../../lib/graph/groups';
 import { CARD, LAYER_WIDTH, SLOT_HEIGHT, type Box, type Point } from '../../lib/graph/layout';
 import type { Status } from '../../lib/status';
 import type { Colours } from './colours';
 import { glyph, GLYPH } from './glyph';
+import type { Layer } from './layer';
 import type { Names } from './names';
+import type { Stamps } from './stamps';
 
 /** All that one picture is made of. */
 export interface Scene {
@@ -16,6 +18,9 @@ export interface Scene {
   readonly camera: Camera;
   readonly size: Size;
   readonly colours: Colours;
+  /** What lies below, and what is stamped: both are kept from picture to picture. */
+  readonly layer: Layer;
+  readonly stamps: Stamps;
   readonly names: Names;
   readonly hovered: number;
   /** The keyboard is on the drawing, so the selected node shows that. */
@@ -44,16 +49,29 @@ const TURN = 2 * Math.PI;
 
 /** Draws everything that is in the window. */
 export function paint(pen: Pen, scene: Scene, ratio: number): void {
-  const { camera, size, colours } = scene;
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.fillStyle = colours.canvas;
-  pen.fillRect(0, 0, size.width, size.height);
-  const scale = camera.scale * ratio;
-  pen.setTransform(scale, 0, 0, scale, (size.width / 2) * ratio - camera.x * scale, (size.height / 2) * ratio - camera.y * scale);
+  const { camera, size, colours, drawn, points, emphasis } = scene;
   const detail = detailAt(camera.scale);
   const window = windowOf(camera, size);
-  edges(pen, scene, detail, window);
-  nodes(pen, scene, detail, window);
+  const ground = { edges: drawn.edges, points, emphasis, camera, size, colours, ratio };
+  const below = scene.layer.under(ground, (under) => {
+    under.setTransform(ratio, 0, 0, ratio, 0, 0);
+    under.fillStyle = colours.canvas;
+    under.fillRect(0, 0, size.width, size.height);
+    look(under, camera, size, ratio);
+    edges(under, scene, detail, window, (edge) => calmLook(scene, edge));
+  });
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  if (below !== null) pen.drawImage(below, 0, 0);
+  look(pen, camera, size, ratio);
+  edges(pen, scene, detail, window, (edge) => failingLook(scene, edge));
+  marks(pen, scene, detail, window);
+  nodes(pen, scene, detail, window, ratio);
+}
+
+/** Puts the picture under the camera. */
+function look(pen: Pen, camera: Camera, size: Size, ratio: number): void {
+  const scale = camera.scale * ratio;
+  pen.setTransform(scale, 0, 0, scale, (size.width / 2) * ratio - camera.x * scale, (size.height / 2) * ratio - camera.y * scale);
 }
 
 /** Half of the width at which edges meet a node. */
@@ -74,8 +92,8 @@ function windowOf(camera: Camera, size: Size): Box {
   return { left: start.x - edge, top: start.y - edge, right: end.x + edge, bottom: end.y + edge };
 }
 
-interface Stroke {
-  readonly path: Path2D;
+interface Look {
+  readonly key: string;
   readonly colour: string;
   readonly width: number;
   readonly dashed: boolean;
@@ -83,21 +101,23 @@ interface Stroke {
   readonly order: number;
 }
 
+interface Stroke extends Look {
+  readonly path: Path2D;
+}
+
 /** Edges of one look are one path: four thousand strokes one by one would be too slow. */
-function edges(pen: Pen, scene: Scene, detail: Detail, window: Box): void {
-  const { drawn, points, emphasis, camera } = scene;
+function edges(pen: Pen, scene: Scene, detail: Detail, window: Box, looks: (edge: DrawnEdge) => Look | null): void {
+  const { drawn, points, camera } = scene;
   const half = reachOf(detail, camera.scale);
   const strokes = new Map<string, Stroke>();
-  const marks: Point[] = [];
   for (const edge of drawn.edges) {
+    const look = looks(edge);
+    if (look === null) continue;
     const [from, to] = [points[edge.from], points[edge.to]];
     if (from === undefined || to === undefined || isOutside(from, to, window)) continue;
-    const how = edgeEmphasis(emphasis[edge.from] ?? PLAIN, emphasis[edge.to] ?? PLAIN);
-    const look = lookOf(scene, edge.status, edge.missing, how);
     const known = strokes.get(look.key) ?? { ...look, path: new Path2D() };
     strokes.set(look.key, known);
-    const middle = curve(known.path, from, to, half);
-    if (edge.contradicts && how !== APART) marks.push(middle);
+    curve(known.path, from, to, half);
   }
   for (const stroke of [...strokes.values()].sort((one, other) => one.order - other.order)) {
     pen.globalAlpha = stroke.alpha;
@@ -108,18 +128,46 @@ function edges(pen: Pen, scene: Scene, detail: Detail, window: Box): void {
   }
   pen.setLineDash([]);
   pen.globalAlpha = 1;
-  if (detail !== 'dot') for (const mark of marks) contradiction(pen, mark, scene.colours);
 }
 
-function lookOf({ colours, drawn, camera }: Scene, status: Status, missing: boolean, how: number): Omit<Stroke, 'path'> & { key: string } {
-  const failing = status === 'down' || status === 'degraded';
+/** Where somebody says the opposite of what is. */
+function marks(pen: Pen, scene: Scene, detail: Detail, window: Box): void {
+  const { drawn, points, emphasis, camera, colours } = scene;
+  if (detail === 'dot') return;
+  const half = reachOf(detail, camera.scale);
+  for (const edge of drawn.edges) {
+    const [from, to] = [points[edge.from], points[edge.to]];
+    if (!edge.contradicts || from === undefined || to === undefined || isOutside(from, to, window)) continue;
+    if (howOf(emphasis, edge) !== APART) contradiction(pen, curve(new Path2D(), from, to, half), colours);
+  }
+}
+
+function howOf(emphasis: Uint8Array, { from, to }: DrawnEdge): number {
+  return edgeEmphasis(emphasis[from] ?? PLAIN, emphasis[to] ?? PLAIN);
+}
+
+/** The line that each edge has, however it is: thin, and that of a way to or from the selected node. */
+function calmLook({ colours, drawn, camera, emphasis }: Scene, edge: DrawnEdge): Look {
+  const how = howOf(emphasis, edge);
   const hue = how === USER ? colours.users : how === USED ? colours.uses : null;
-  const colour = failing ? colours.line[status] : (hue ?? colours.edge);
-  const width = status === 'down' ? 3.2 : status === 'degraded' ? 2.4 : hue === null ? 1 : 1.6;
   const crowded = drawn.edges.length > MANY_EDGES && detailAt(camera.scale) === 'dot';
-  const alpha = how === APART ? DIM : crowded && !failing && hue === null ? CROWD : 1;
-  const key = `${colour} ${String(width)} ${String(missing)} ${String(alpha)}`;
-  return { key, colour, width, dashed: missing, alpha, order: alpha * 10 + width };
+  const alpha = how === APART ? DIM : crowded && hue === null ? CROWD : 1;
+  return lookOf(hue ?? colours.edge, hue === null ? 1 : 1.6, edge.missing, alpha);
+}
+
+/** The thick line on top of one that fails; null for one that does not. */
+function failingLook({ colours, emphasis }: Scene, edge: DrawnEdge): Look | null {
+  if (!isFailing(edge)) return null;
+  const alpha = howOf(emphasis, edge) === APART ? DIM : 1;
+  return lookOf(colours.line[edge.status], edge.status === 'down' ? 3.2 : 2.4, edge.missing, alpha);
+}
+
+function isFailing({ status }: DrawnEdge): boolean {
+  return status === 'down' || status === 'degraded';
+}
+
+function lookOf(colour: string, width: number, dashed: boolean, alpha: number): Look {
+  return { key: `${colour} ${String(width)} ${String(dashed)} ${String(alpha)}`, colour, width, dashed, alpha, order: alpha * 10 + width };
 }
 
 function isOutside(from: Point, to: Point, { left, top, right, bottom }: Box): boolean {
@@ -193,32 +241,51 @@ function contradiction(pen: Pen, { x, y }: Point, colours: Colours): void {
   pen.stroke();
 }
 
-function nodes(pen: Pen, scene: Scene, detail: Detail, window: Box): void {
+function nodes(pen: Pen, scene: Scene, detail: Detail, window: Box, ratio: number): void {
   const { drawn, points, emphasis } = scene;
+  if (detail === 'dot') dots(pen, scene, window, ratio);
   pen.textBaseline = 'middle';
   drawn.nodes.forEach((node, place) => {
     const point = points[place];
     if (point === undefined || isOutside(point, point, window)) return;
     const how = emphasis[place] ?? PLAIN;
     pen.globalAlpha = how === APART ? DIM + 0.08 : 1;
-    if (detail === 'dot') dot(pen, scene, node, point, how);
+    if (detail === 'dot') rings(pen, scene, node, point, how);
     else card(pen, scene, node, point, how, detail);
     pulse(pen, scene, node, point, detail);
   });
   pen.globalAlpha = 1;
 }
 
-function dot(pen: Pen, scene: Scene, node: DrawnNode, { x, y }: Point, how: number): void {
+/** The glyphs of all nodes, in points of the canvas. */
+function dots(pen: Pen, scene: Scene, window: Box, ratio: number): void {
+  const { drawn, points, emphasis, camera, size, colours, stamps } = scene;
+  const scale = camera.scale * ratio;
+  const [left, top] = [(size.width / 2) * ratio - camera.x * scale, (size.height / 2) * ratio - camera.y * scale];
+  pen.setTransform(1, 0, 0, 1, 0, 0);
+  drawn.nodes.forEach((node, place) => {
+    const point = points[place];
+    if (point === undefined || isOutside(point, point, window)) return;
+    pen.globalAlpha = emphasis[place] === APART ? DIM + 0.08 : 1;
+    stamps.put(pen, scene.statusOf(node), left + point.x * scale, top + point.y * scale, dotOf(node, camera) * scale, colours);
+  });
+  look(pen, camera, size, ratio);
+}
+
+function dotOf({ kind }: DrawnNode, camera: Camera): number {
+  return dotSize(camera.scale) * (kind === 'team' ? 1.8 : 1);
+}
+
+function rings(pen: Pen, scene: Scene, node: DrawnNode, { x, y }: Point, how: number): void {
   const { colours, camera } = scene;
-  const status = scene.statusOf(node);
-  const size = dotSize(camera.scale) * (node.kind === 'team' ? 1.8 : 1);
+  const hue = hueOf(how, colours);
+  if (!node.isRoot && hue === null) return;
+  const size = dotOf(node, camera);
   const wide = Math.max(1.5 / camera.scale, 1);
   if (node.isRoot) {
-    for (const ring of [1.9, 2.7]) ringAt(pen, x, y, size * ring, colours.line[status], wide);
+    for (const ring of [1.9, 2.7]) ringAt(pen, x, y, size * ring, colours.line[scene.statusOf(node)], wide);
   }
-  const hue = hueOf(how, colours);
   if (hue !== null) ringAt(pen, x, y, size * 1.6, hue, wide * (how === SELECTED ? 2 : 1));
-  glyph(pen, status, x, y, size, colours);
 }
 
 function ringAt(pen: Pen, x: number, y: number, size: number, colour: string, width: number): void {

@@ -2,27 +2,44 @@ import type { GraphView } from '../../lib/api/graph';
 import { emphasis } from '../../lib/graph/emphasis';
 import { foldsOf, foldsText, isFolded, toggled, type Folds } from '../../lib/graph/folds';
 import { fold, MANY_NODES, NO_TEAM, teamId, teamsOf, type DrawnNode } from '../../lib/graph/groups';
-import { layout } from '../../lib/graph/layout';
-import { listsOf } from '../../lib/graph/lists';
+import { layout, type Point } from '../../lib/graph/layout';
+import { listsOf, type Ends, type Lists } from '../../lib/graph/lists';
 import { rowsOf } from '../../lib/graph/part';
 import { VALUE_LIMIT } from '../../lib/route';
 import { router } from '../../state/router.svelte';
 import { setWhere } from './address';
+import { areEqual } from './layer';
 
 /** A view as it is drawn: teams folded, nodes in their places, one of them selected. */
 export class Picture {
   readonly #view: () => GraphView;
-  readonly #teamOf: (service: string) => string;
+  readonly #teamOf: () => (service: string) => string;
   readonly view = $derived.by(() => this.#view());
-  readonly teams = $derived.by(() => teamsOf(this.view, this.#teamOf));
+  readonly teams = $derived.by(() => teamsOf(this.view, this.#teamOf()));
   readonly isLarge = $derived.by(() => this.view.nodes.length > MANY_NODES);
   readonly folds = $derived(foldsOf(router.route.where.teams, this.isLarge));
-  readonly drawn = $derived.by(() => fold(this.view, this.#teamOf, (team) => isFolded(this.folds, team)));
+  readonly drawn = $derived.by(() => fold(this.view, this.#teamOf(), (team) => isFolded(this.folds, team)));
   readonly isWhole = $derived(
     this.drawn.nodes.length === this.view.nodes.length && router.route.where.service === undefined,
   );
-  readonly points = $derived(layout(this.drawn.nodes, this.isWhole));
-  readonly lists = $derived(listsOf(this.drawn.nodes.length, this.drawn.edges));
+  #points: readonly Point[] = [];
+  /** The same object while nobody moves: what follows from it stands still then too. */
+  readonly points = $derived.by(() => {
+    const points = layout(this.drawn.nodes, this.isWhole);
+    if (!areEqual(points, this.#points, (one, other) => one.x === other.x && one.y === other.y)) this.#points = points;
+    return this.#points;
+  });
+  #edges: { readonly count: number; readonly ends: readonly Ends[]; readonly lists: Lists } | null = null;
+  /** The same while nobody leans on anything else. */
+  readonly lists = $derived.by(() => {
+    const { nodes, edges } = this.drawn;
+    const isSame = this.#edges?.count === nodes.length
+      && areEqual(edges, this.#edges.ends, (one, other) => one.from === other.from && one.to === other.to);
+    if (!isSame || this.#edges === null) {
+      this.#edges = { count: nodes.length, ends: edges, lists: listsOf(nodes.length, edges) };
+    }
+    return this.#edges.lists;
+  });
   readonly #whole = $derived.by(() => listsOf(this.view.nodes.length, this.view.edges));
   /** The nodes that the filter leaves, in the order of the list. */
   readonly rows = $derived.by(() => rowsOf(this.view, router.route.filter));
@@ -53,7 +70,7 @@ export class Picture {
   });
   readonly emphasis = $derived(emphasis(this.lists, this.selected, this.#matches));
 
-  constructor(view: () => GraphView, teamOf: (service: string) => string) {
+  constructor(view: () => GraphView, teamOf: () => (service: string) => string) {
     this.#view = view;
     this.#teamOf = teamOf;
   }

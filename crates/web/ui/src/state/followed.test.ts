@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { item } from '../lib/board-sample';
+import { GRAPH_EVENTS, TOPOLOGY_EVENTS } from '../lib/services';
+import { GATHER_MS, PAUSE_MS, RETRY_MS } from './calmly';
+import { happen, openPage, openServer } from './fakes';
+
+vi.mock('./stream.svelte', () => import('./fakes'));
+const { board } = await import('./board.svelte');
+const { Graph } = await import('./graph.svelte');
+const { leanings, things } = await import('./leaning.svelte');
+const { Names } = await import('./aliases.svelte');
+const { overview } = await import('./overview.svelte');
+
+let asked: ReturnType<typeof openServer>;
+let stop: () => void = () => undefined;
+beforeEach(() => {
+  openPage();
+  asked = openServer();
+});
+afterEach(() => {
+  stop();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const wait = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const questions = (path: string) => asked.filter((one) => one.path === path).length;
+const graph = { nodes: [], edges: [], root_causes: [], cycles: [], truncated: false };
+
+describe('for one event', () => {
+  it.each([
+    ['Now', '/api/now', () => overview.run(), { items: [], counts: {} }],
+    ['the board', '/api/board', () => board.use(), { items: [], is_cut: false }],
+    ['the graph', '/api/graph', () => new Graph(() => ({})).run(), graph],
+  ])('%s is read once', async (_, path, follow, body) => {
+    stop = follow();
+    await asked.find((one) => one.path === path)?.answer(body);
+    await wait(10_000);
+    const before = questions(path);
+    happen('service:status', { service_id: 'a' });
+    await wait(GATHER_MS);
+    expect(questions(path) - before).toBe(1);
+    await asked.filter((one) => one.path === path).at(-1)?.answer(body);
+    await wait(30_000);
+    expect(questions(path) - before).toBe(1);
+  });
+});
+
+describe('the board', () => {
+  it('is read again for an event that came while a person had it read', async () => {
+    stop = board.use();
+    await asked[0]?.answer({ items: [item('Orders')], is_cut: false });
+    void board.read();
+    happen('service:updated', { service_id: 'orders' });
+    await wait(GATHER_MS);
+    expect(questions('/api/board')).toBe(3);
+    // The later one counts, whichever comes first.
+    await asked[2]?.answer({ items: [item('Orders', { team: 'new' })], is_cut: false });
+    await asked[1]?.answer({ items: [item('Orders', { team: 'old' })], is_cut: false });
+    expect(board.lines?.map(({ team }) => team)).toEqual(['new']);
+    expect(board.reading).toBe(false);
+  });
+
+  it('is asked for again when the first answer failed', async () => {
+    stop = board.use();
+    await asked[0]?.refuse();
+    expect(board.failure?.title).toBe('not now');
+    await wait(RETRY_MS);
+    expect(questions('/api/board')).toBe(2);
+  });
+
+  it('hears of what changes because of what it fails', async () => {
+    stop = board.use();
+    await asked[0]?.answer({ items: [], is_cut: false });
+    for (const type of GRAPH_EVENTS) {
+      const before = asked.length;
+      happen(type, { service_id: 'orders' });
+      await wait(5_000);
+      expect(asked.length - before, type).toBe(1);
+      await asked.at(-1)?.answer({ items: [], is_cut: false });
+    }
+  });
+});
+
+describe('what leans on what', () => {
+  it.each(TOPOLOGY_EVENTS.map((type) => [type]))('is read again after %s', async (type) => {
+    const stops = [leanings.run(), things.use(), new Names().run()];
+    stop = () => { for (const one of stops) one(); };
+    const paths = ['/api/graph', '/api/wallboard', '/api/aliases?limit=200', '/api/graph/suggestions'];
+    for (const one of [...asked]) await one.refuse();
+    await wait(60_000 - 1);
+    for (const one of [...asked]) await one.refuse();
+    const before = paths.map(questions);
+    happen(type, { service_id: 'a' });
+    await wait(PAUSE_MS + RETRY_MS + GATHER_MS);
+    for (const [at, path] of paths.entries()) expect(questions(path), path).toBeGreaterThan(before[at] ?? 0);
+  });
+
+  it('says that it could not be read', async () => {
+    stop = leanings.run();
+    await asked[0]?.refuse();
+    expect([leanings.names, leanings.failure?.title]).toEqual([null, 'not now']);
+    await wait(RETRY_MS + GATHER_MS);
+    await asked[1]?.answer({ ...graph, nodes: [{ id: 'a', name: 'A' }, { id: 'b', name: 'Kafka' }], edges: [{ from: 0, to: 1 }] });
+    expect([leanings.names?.get('a'), leanings.failure]).toEqual(['kafka', null]);
+  });
+});

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Places } from '../lib/graph/keep';
+import { item, minute, node, START, state, view } from '../lib/graph/sample';
+import { happen, openPage, openServer } from './fakes';
+
+vi.mock('./stream.svelte', () => import('./fakes'));
+const { Past, SETTLE_MS } = await import('./past.svelte');
+
+const MINUTE = 60_000;
+const NOW = START + 60 * MINUTE;
+const HOUR = { from: START, to: NOW };
+const whole = {};
+
+let asked: ReturnType<typeof openServer>;
+let past: InstanceType<typeof Past>;
+let stop: () => void;
+beforeEach(() => {
+  openPage();
+  vi.setSystemTime(NOW);
+  asked = openServer();
+  past = new Past(new Places());
+  stop = past.run(() => Date.now());
+});
+afterEach(() => {
+  stop();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const wait = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+const page = (items: ReturnType<typeof item>[], more: object = {}) => ({
+  from: minute(0), to: minute(60), records_since: minute(-600), next_cursor: null, state: state({ Orders: [] }), items, ...more,
+});
+const graphOf = (name: string) => view([node(name)]);
+const drawn = (moment: number, part = whole) => past.at(moment, part).view?.nodes.map(({ name, status }) => `${name} ${status}`);
+
+describe('a moment that the server is asked for', () => {
+  const [first, second] = [START - 100 * MINUTE, START - 90 * MINUTE];
+
+  it('is drawn for itself alone, and not while it is read', async () => {
+    past.ask(first, whole);
+    await wait(SETTLE_MS);
+    expect(past.at(first, whole)).toEqual({ view: null, failed: false });
+    await asked[0]?.answer(graphOf('first'));
+    expect(drawn(first)).toEqual(['first healthy']);
+    expect(drawn(second)).toBeUndefined();
+    expect(drawn(first, { service: 'a', depth: '2' })).toBeUndefined();
+  });
+
+  it.each([[[0, 1]], [[1, 0]]])('is the newest that was wanted, in whatever order answers come: %j', async (order) => {
+    past.ask(first, whole);
+    await wait(SETTLE_MS);
+    past.ask(second, whole);
+    await wait(SETTLE_MS);
+    for (const at of order) await asked[at]?.answer(graphOf(at === 0 ? 'first' : 'second'));
+    expect([drawn(first), drawn(second)]).toEqual([undefined, ['second healthy']]);
+  });
+
+  it('is another for another part of the graph', async () => {
+    const near = { service: 'a', depth: '2' };
+    past.ask(first, whole);
+    await wait(SETTLE_MS);
+    past.ask(first, near);
+    await wait(SETTLE_MS);
+    expect(asked.map(({ path }) => path.includes('service=a'))).toEqual([false, true]);
+    await asked[1]?.answer(graphOf('near'));
+    await asked[0]?.answer(graphOf('whole'));
+    expect([drawn(first, near), drawn(first)]).toEqual([['near healthy'], undefined]);
+  });
+
+  it('says so when it can not be read', async () => {
+    past.ask(first, whole);
+    await wait(SETTLE_MS);
+    await asked[0]?.refuse();
+    expect(past.at(first, whole)).toEqual({ view: null, failed: true });
+    expect(past.at(second, whole)).toEqual({ view: null, failed: false });
+  });
+
+  it('is not asked for while a hand drags past it', async () => {
+    for (let at = 0; at < 20; at += 1) {
+      past.ask(first + at, whole);
+      await wait(SETTLE_MS / 2);
+    }
+    await wait(SETTLE_MS);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a span that is replayed', () => {
+  const down = () => item(30, 'service', 'Orders', null, 'down');
+
+  it('tells each of its moments', async () => {
+    void past.open(HOUR, NOW);
+    await asked[0]?.answer(page([down()]));
+    expect([drawn(START + 29 * MINUTE), drawn(START + 31 * MINUTE)]).toEqual([['Orders healthy'], ['Orders down']]);
+    past.ask(START + 31 * MINUTE, whole);
+    await wait(10_000);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('does not tell of a moment after something that it has not read', async () => {
+    void past.open(HOUR, NOW);
+    await asked[0]?.answer(page([]));
+    const moment = NOW + 500;
+    expect(drawn(moment)).toEqual(['Orders healthy']);
+    await wait(1_000);
+    happen('service:status', { at: new Date(NOW + 300).toISOString() });
+    expect(drawn(moment)).toBeUndefined();
+    expect(drawn(START)).toEqual(['Orders healthy']);
+    // The first read may come too early: the server tells of what is a second old.
+    await wait(200);
+    await asked[1]?.answer(page([]));
+    expect(drawn(moment)).toBeUndefined();
+    await wait(4_000);
+    await asked[2]?.answer(page([item(60 + 300 / MINUTE, 'service', 'Orders', null, 'down')]));
+    expect(drawn(moment)).toEqual(['Orders down']);
+  });
+
+  it('reads only its end when it goes on, until all that was heard of is in it', async () => {
+    void past.open(HOUR, NOW);
+    await asked[0]?.answer(page([down()]));
+    await wait(MINUTE);
+    happen('service:status');
+    await wait(1_000);
+    await asked[1]?.answer(page([]));
+    const from = new URL(`http://x${asked[1]?.path ?? ''}`).searchParams.get('from') ?? '';
+    expect(Date.parse(from)).toBeGreaterThan(NOW - 5 * MINUTE);
+    await wait(4_000);
+    await asked[2]?.answer(page([]));
+    await wait(10 * MINUTE);
+    expect(asked).toHaveLength(3);
+  });
+});
