@@ -61,8 +61,11 @@ describe('by keys alone', () => {
     await page.locator('[aria-live]').filter({ hasText: `${CAUSE}, external, down since` }).first().waitFor({ state: 'attached' });
 
     await tabTo(page, 'The moment that is shown');
-    await page.keyboard.press('PageDown');
-    await page.getByText('You look at').waitFor();
+    // Until the marks are read, there is none to go to.
+    await expect.poll(async () => {
+      if (!(await page.getByText('You look at').isVisible())) await page.keyboard.press('PageDown');
+      return page.getByText('You look at').isVisible();
+    }).toBe(true);
     await main(page).getByText('1 root cause').waitFor();
     await panel(page).getByText('was down').waitFor();
     const during = await drawn(page);
