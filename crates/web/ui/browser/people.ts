@@ -20,8 +20,11 @@ export async function makeFirstAccount(server: Server): Promise<Signed> {
   return signedBy(server.origin, (api) => api.post('/api/auth/setup', { token, ...ADMIN }));
 }
 
-export function signIn(origin: string, email: string): Promise<Signed> {
-  const password = email === ADMIN.email ? ADMIN.password : PASSWORD;
+export function signIn(
+  origin: string,
+  email: string,
+  password = email === ADMIN.email ? ADMIN.password : PASSWORD,
+): Promise<Signed> {
   return signedBy(origin, (api) => api.post('/api/auth/login', { email, password }));
 }
 

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { go } from './harness';
+import { go, leave } from './harness';
+import { PASSWORD } from './people';
 import { openOwnStage, visitEach } from './stage';
 import { WELL } from './upstream';
 import { watch } from './watched';
@@ -147,6 +148,28 @@ describe('an edit', () => {
     await dialog().getByRole('button', { name: 'Leave' }).click();
     await page.waitForURL(`**/services/${id}`);
     await page.getByRole('heading', { level: 1, name: 'Kept' }).waitFor();
+  });
+
+  it('is not lost when the session ends', async () => {
+    const visit = await stage.visit({}, await stage.newPerson('eva@example.com', 'editor'));
+    visit.mayRefuse(401);
+    const { page } = visit;
+    await go(page, `/services/${id}/edit`);
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Kept for long');
+    await page.getByLabel('Team').fill('Night shift');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Save' }).click();
+    const again = page.getByRole('dialog', { name: 'Sign in again' });
+    await again.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await again.waitFor({ state: 'detached' });
+    expect([await name.inputValue(), await page.getByLabel('Team').inputValue()]).toEqual(['Kept for long', 'Night shift']);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.waitForURL(`**/services/${id}`);
+    await page.getByRole('heading', { level: 1, name: 'Kept for long' }).waitFor();
+    await leave(visit);
+    await stage.asAdmin((api) => api.patch(`/api/services/${id}`, { name: 'Kept', team: null }));
   });
 
   it('leaves without a question when nothing was changed', async () => {

@@ -1,6 +1,6 @@
 import { chromium } from 'playwright-core';
 import type { TestProject } from 'vitest/node';
-import { makeFirstAccount, type Signed } from './people';
+import type { Signed } from './people';
 import { Server } from './server';
 
 /** What all files use: a browser, and a server with one account whose admin is signed in. */
@@ -26,7 +26,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     await server.start();
-    const admin = await makeFirstAccount(server);
+    const admin = await server.enter();
     project.provide('shared', { endpoint: browser.wsEndpoint(), origin: server.origin, admin });
   } catch (error) {
     await close();

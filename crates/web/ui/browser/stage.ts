@@ -1,8 +1,18 @@
 import { chromium, type Browser, type BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
+import { Demo } from './demo';
 import { leave, visit, type Visit } from './harness';
-import { accept, invite, makeFirstAccount, withApi, type Api, type Signed } from './people';
+import { accept, invite, withApi, type Api, type Signed } from './people';
 import { Server } from './server';
+
+/** What a stage stands on when it does not share the server of all files. */
+export interface Ground {
+  readonly origin: string;
+  start(): Promise<unknown>;
+  /** Signs the first account in. */
+  enter(): Promise<Signed>;
+  remove(): Promise<void>;
+}
 
 /** A real server and a real browser, there from a file's first test to its last. */
 export class Stage {
@@ -10,7 +20,7 @@ export class Stage {
   #admin: Signed | undefined;
 
   /** The server is the one that all files share, unless the file has its own. */
-  constructor(readonly own?: Server) {}
+  constructor(readonly own?: Ground) {}
 
   get browser(): Browser {
     return there(this.#browser, 'the browser');
@@ -29,7 +39,7 @@ export class Stage {
     const { endpoint, admin } = inject('shared');
     this.#browser = await chromium.connect(endpoint);
     await this.own?.start();
-    if (account) this.#admin = this.own === undefined ? admin : await makeFirstAccount(this.own);
+    if (account) this.#admin = this.own === undefined ? admin : await this.own.enter();
   }
 
   async close(): Promise<void> {
@@ -68,7 +78,15 @@ export function openStage(): Stage {
  * where they begin before anybody has signed in.
  */
 export function openOwnStage({ account } = { account: true }): Stage & { readonly own: Server } {
-  const own = new Server();
+  return standOn(new Server(), account);
+}
+
+/** The demo world as it is with these flags; see `mainstay demo --help`. */
+export function openDemo(...flags: string[]): Stage & { readonly own: Demo } {
+  return standOn(new Demo(flags), true);
+}
+
+function standOn<Own extends Ground>(own: Own, account: boolean): Stage & { readonly own: Own } {
   return Object.assign(opened(new Stage(own), account), { own });
 }
 

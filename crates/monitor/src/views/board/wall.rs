@@ -236,7 +236,7 @@ impl Group {
     /// The worst first, and of equals those that trouble most services.
     fn rank(&self) -> (u8, std::cmp::Reverse<i64>) {
         let troubled = self.counts.down.saturating_add(self.counts.degraded);
-        (self.reporters.first().map_or(u8::MAX, |one| one.0), std::cmp::Reverse(troubled))
+        (self.reporters.first().map_or(u8::MAX, |one| place(one.3)), std::cmp::Reverse(troubled))
     }
 
     fn shown(self, services: &[WallService]) -> WallGroup {
@@ -263,8 +263,19 @@ const fn is_broken(status: DependencyStatus) -> bool {
     matches!(status, DependencyStatus::Down | DependencyStatus::Degraded)
 }
 
-/// The worst comes first. One who knows that it is fine counts more than any number that tell nothing,
-/// as in the graph.
+/// Where a group stands: what nobody knows of may be worse than what is fine.
+const fn place(status: DependencyStatus) -> u8 {
+    match status {
+        DependencyStatus::Down => 0,
+        DependencyStatus::Degraded => 1,
+        DependencyStatus::Unknown => 2,
+        DependencyStatus::Healthy => 3,
+        DependencyStatus::Skipped => 4,
+    }
+}
+
+/// Who of a group is heard: the worst. One who knows that it is fine counts more than any number that
+/// tell nothing, as in the graph.
 const fn severity(status: DependencyStatus) -> u8 {
     match status {
         DependencyStatus::Down => 0,
@@ -322,7 +333,7 @@ mod tests {
         all.add(service(2, None), vec![said("worse", Down, 5), said("fine", Healthy, 2)]);
         let wall = all.end();
         let names: Vec<_> = wall.items.iter().map(|one| one.canonical_name.as_str()).collect();
-        assert_eq!(names, ["Worse", "broken", "slow", "fine", "gone", "left out"]);
+        assert_eq!(names, ["Worse", "broken", "slow", "gone", "fine", "left out"]);
         assert_eq!(wall.total, 6);
         let worse = &wall.items[0];
         assert_eq!((worse.status, worse.since, worse.counts.down), (Down, at(5), 2));
@@ -338,7 +349,7 @@ mod tests {
         all.add(service(1, Some(50)), vec![said("db", Down, 10), said("gone", Unknown, 20)]);
         all.add(service(2, None), vec![said("db", Healthy, 30)]);
         let wall = all.end();
-        let [db, gone] = wall.items.as_slice() else { panic!("{wall:?}") };
+        let [gone, db] = wall.items.as_slice() else { panic!("{wall:?}") };
         assert_eq!((db.status, db.since, db.error_message.as_ref()), (Healthy, at(30), None));
         assert_eq!((db.counts.unknown, db.counts.healthy), (1, 1));
         assert_eq!((gone.status, gone.since), (Unknown, at(20)), "the first that hid it counts");

@@ -1,6 +1,7 @@
 import type { Now, NowCause, NowCounts } from './api/now';
 import type { PollAnswer } from './api/services';
 import type { Answer } from './api/client';
+import { isolated } from './isolate';
 import { at, type Route } from './route';
 import { statusOf, type Status } from './status';
 import { counted, grouped } from './time';
@@ -43,7 +44,8 @@ export function calmText({ healthy, unknown, services: all, inactive }: NowCount
 
 /** What a root cause is called: a circle by the first of its nodes. */
 export function titleOf({ nodes, node_count }: Pick<NowCause, 'nodes' | 'node_count'>): string {
-  const named = nodes.map(({ name }) => name);
+  if (node_count === 1) return nodes[0]?.name ?? '';
+  const named = nodes.map(({ name }) => isolated(name));
   const first = named.slice(0, node_count > 3 ? 2 : 3);
   const rest = node_count - first.length;
   if (rest > 0) return `${first.join(', ')} and ${grouped(rest)} more`;
@@ -93,7 +95,7 @@ export function polledText(answers: readonly Answer<PollAnswer>[]): string {
   const refused = answers.length - done.length;
   const failed = done.filter(({ success }) => !success);
   const changed = done.flatMap(({ status_changes }) =>
-    status_changes.map(({ dependency_name, current }) => `${dependency_name} is ${current}`),
+    status_changes.map(({ dependency_name, current }) => `${isolated(dependency_name)} is ${current}`),
   );
   const parts = [
     `${grouped(done.length - failed.length)} of ${counted(answers.length, answers.length, 'service')} answered`,

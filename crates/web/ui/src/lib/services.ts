@@ -1,4 +1,5 @@
 import type { Breaker, Service, ServiceStatus } from './api/services';
+import { isolated } from './isolate';
 import type { LiveEvent } from './live/messages';
 import type { Status } from './status';
 import { grouped } from './time';
@@ -39,7 +40,7 @@ export const SERVICE_STATUSES: readonly ServiceStatus[] = ['down', 'degraded', '
 export function told(event: LiveEvent): string | null {
   const { service_name: name, current } = event;
   if (event.type !== 'service:status' || typeof name !== 'string') return null;
-  return typeof current === 'string' ? `${name} is ${current}` : null;
+  return typeof current === 'string' ? `${isolated(name)} is ${current}` : null;
 }
 
 /** The word for how a service is. */

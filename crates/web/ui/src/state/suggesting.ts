@@ -1,11 +1,12 @@
 import type { Failure } from '../lib/api/client';
 import { confirmSuggestion, dismissSuggestion, type Suggestion } from '../lib/api/suggestions';
+import { isolated } from '../lib/isolate';
 import { grouped } from '../lib/time';
 import { voice } from './voice.svelte';
 
 /** Says whether a thing is the service that it may be; null when that was taken. */
 export async function decide(suggestion: Suggestion, yes: boolean): Promise<Failure | null> {
-  const { name, service_name: service } = suggestion;
+  const [name, service] = [isolated(suggestion.name), isolated(suggestion.service_name)];
   if (!yes) {
     const answer = await dismissSuggestion(suggestion);
     if (!answer.ok) return answer.failure;

@@ -34,6 +34,11 @@ export function readMoment(moment: number, part: Part): Promise<Answer<GraphView
   return read(pathOf({ ...part, at: isoOf(moment) }), isGraph);
 }
 
+/** A service with what it leans on and who leans on it, and why each is as it is. */
+export function readAround(service: string): Promise<Answer<GraphView>> {
+  return read(`${PATH}?${new URLSearchParams({ service, depth: '1' }).toString()}`, isGraph);
+}
+
 /** A time as the server writes it. */
 export function isoOf(time: number): string {
   return new Date(time).toISOString();

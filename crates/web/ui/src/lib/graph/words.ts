@@ -1,4 +1,5 @@
 import type { GraphNode, GraphView } from '../api/graph';
+import { isolated } from '../isolate';
 import { grouped, sinceTime } from '../time';
 import type { DrawnNode } from './groups';
 
@@ -6,7 +7,7 @@ import type { DrawnNode } from './groups';
 export function nodeText(view: GraphView, node: GraphNode, now: number, zone?: string): string {
   const since = node.since === null ? '' : ` since ${sinceTime(Date.parse(node.since), now, zone)}`;
   const kind = node.kind === 'external' ? ['external'] : [];
-  return [node.name, ...kind, `${node.status}${since}`, ...whyText(view, node)].join(', ');
+  return [isolated(node.name), ...kind, `${node.status}${since}`, ...whyText(view, node)].join(', ');
 }
 
 /** The same of anything that is drawn. */
@@ -14,7 +15,7 @@ export function drawnText(view: GraphView, drawn: DrawnNode, now: number, zone?:
   const node = view.nodes[drawn.place];
   if (node !== undefined) return nodeText(view, node, now, zone);
   const root = drawn.isRoot ? ', holds a root cause' : '';
-  return `Team ${drawn.name}, folded, ${services(drawn.count)}, the worst is ${drawn.status}${root}`;
+  return `Team ${isolated(drawn.name)}, folded, ${services(drawn.count)}, the worst is ${drawn.status}${root}`;
 }
 
 /** The root cause that a node is, alone or with others. */
@@ -27,7 +28,7 @@ export function ownCause(view: GraphView, node: GraphNode): GraphView['root_caus
 export function circleText(cycles: GraphView['cycles']): string {
   const [first, ...others] = cycles;
   if (first === undefined) return '';
-  const names = first.nodes.map(({ name }) => name).slice(0, MOST_NAMED);
+  const names = first.nodes.map(({ name }) => isolated(name)).slice(0, MOST_NAMED);
   const more = first.node_count - names.length;
   const last = more > 0 ? `${grouped(more)} more` : (names.pop() ?? '');
   const circles = others.length === 1 ? ', and so does 1 circle more' : `, and so do ${grouped(others.length)} circles more`;
@@ -40,6 +41,14 @@ export function services(count: number): string {
   return `${grouped(count)} ${count === 1 ? 'service' : 'services'}`;
 }
 
+/** What the root causes of a node are called, each by the first of its nodes. */
+export function causeNames(view: GraphView, node: GraphNode): string[] {
+  return node.root_causes.flatMap((place) => {
+    const first = view.root_causes[place]?.nodes[0];
+    return first === undefined ? [] : [isolated(first.name)];
+  });
+}
+
 function whyText(view: GraphView, node: GraphNode): string[] {
   const own = ownCause(view, node);
   if (own !== null) {
@@ -47,7 +56,7 @@ function whyText(view: GraphView, node: GraphNode): string[] {
     const hurts = own.hurts === 0 ? 'hurts nobody else' : `hurts ${services(own.hurts)}`;
     return own.contradicted ? [circle, hurts, 'contradicted'] : [circle, hurts];
   }
-  const names = node.root_causes.flatMap((place) => view.root_causes[place]?.nodes[0]?.name ?? []);
+  const names = causeNames(view, node);
   if (names.length === 0) return [];
   const more = node.root_cause_count > names.length ? ` and ${grouped(node.root_cause_count - names.length)} more` : '';
   return [`because of ${names.join(', ')}${more}`];

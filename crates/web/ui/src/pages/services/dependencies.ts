@@ -28,6 +28,15 @@ export function errorText({ error_message, error }: DependencyError): string | n
   return error_message ?? jsonText(error);
 }
 
+/** What the server writes where a check gave no error of its own. */
+const NO_ERROR_GIVEN = '{"unhealthy":true}';
+
+/** What else is known of an error beside its line. */
+export function errorDetail(item: DependencyError): string | null {
+  const json = jsonText(item.error);
+  return json === errorText(item) || json === NO_ERROR_GIVEN ? null : json;
+}
+
 /** An error with the dependency that had it. */
 export interface ErrorOf {
   readonly key: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Dependency } from '../../lib/api/dependencies';
 import type { Schedule } from '../../lib/api/services';
-import { byWorst, errorsOf, errorText, jsonText, messageOf, noneText, rangeOf } from './dependencies';
+import { byWorst, errorDetail, errorsOf, errorText, jsonText, messageOf, noneText, rangeOf } from './dependencies';
 import { pollText } from './poll';
 import { backoffText, gates, hostText, isOver, nextText, pollerText, reasonOf } from './schedule';
 import { attempt } from './trial';
@@ -32,6 +32,13 @@ describe('a dependency', () => {
     expect(errorText({ at: '', error: null, error_message: null })).toBeNull();
     expect(errorText({ at: '', error: false, error_message: null })).toBe('false');
     expect(jsonText('plain')).toBe('plain');
+  });
+
+  it('says nothing beside its message where it gave no error', () => {
+    const item = (error: unknown, error_message: string | null) => errorDetail({ at: '', error, error_message });
+    expect(item({ unhealthy: true }, 'timed out')).toBeNull();
+    expect(item('refused', null)).toBeNull();
+    expect(item({ code: 'ETIMEDOUT' }, 'timed out')).toBe('{"code":"ETIMEDOUT"}');
   });
 
   it('is looked back at for an hour unless the address says otherwise', () => {

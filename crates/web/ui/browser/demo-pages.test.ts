@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible, expectNoOverflow, go, keep, switchTo, THEMES, type Visit } from './harness';
+import { openDemo } from './stage';
+
+/**
+ * In the middle of the first incident, which stands still. The same pages are the pictures of
+ * `./scripts/screenshots`, to be looked at by a person.
+ */
+const stage = openDemo('--start-at', '50', '--hold', '--seed', '7');
+
+const CAUSE = 'external%3Apostgresql%20main';
+/** Each page, and something that stands on it when it is whole. */
+const PAGES: Record<string, readonly [path: string, whole: string]> = {
+  now: ['/', '[data-row] >> text=PostgreSQL main'],
+  wallboard: ['/?board', 'h2 >> text=PostgreSQL main'],
+  activity: ['/activity', 'text=Unstable'],
+  services: ['/services', '[data-row]'],
+  'services-panel': ['/services?row=ORDERS&inspector=open', '[data-because]'],
+  service: ['/services/ORDERS', '[data-because]'],
+  'service-dependency': ['/services/CATALOG?row=DATABASE&inspector=open', 'aside >> text=HikariPool'],
+  'service-new': ['/services/new', 'form'],
+  'service-edit': ['/services/CATALOG/edit', 'text=4 dependencies'],
+  aliases: ['/services/aliases', '[data-row]'],
+  graph: ['/graph', '[data-drawn]'],
+  'graph-cause': [`/graph?row=${CAUSE}&inspector=open`, 'aside >> text=It fails by itself'],
+  'graph-list': ['/graph?view=list', '[data-row]'],
+  'graph-past': ['/graph?at=BEFORE', 'text=You look at'],
+  system: ['/system', '[data-row]'],
+  instances: ['/system/instances', 'text=this one'],
+  account: ['/account', 'text=this one'],
+  users: ['/admin/users', '[data-row]'],
+  invites: ['/admin/invites', 'form'],
+  'access-requests': ['/admin/access-requests', 'main >> text=request'],
+  jobs: ['/admin/jobs', 'main >> text=jobs'],
+  settings: ['/admin/settings', '[data-row], main td'],
+  audit: ['/admin/audit', '[data-row]'],
+};
+const VIEWPORT = { width: 1440, height: 900 };
+const NARROW = { width: 360, height: 720 };
+
+const named: Record<string, string> = {};
+let current: Visit | undefined;
+
+beforeAll(async () => {
+  current = await stage.visit({ viewport: VIEWPORT, reducedMotion: 'reduce' });
+  // Everybody has noticed before the first picture.
+  await go(current.page, '/');
+  await current.page.getByText('11 services lean on it').waitFor({ timeout: 30_000 });
+  await stage.asAdmin(async (api) => {
+    const [orders, catalog] = await Promise.all(
+      ['Orders', 'Catalog'].map(async (name) => (await api.list<{ id: string }>(`/api/services?q=${name}`))[0]?.id ?? ''),
+    );
+    const { dependencies } = (await (await api.get(`/api/services/${catalog ?? ''}`)).json()) as {
+      dependencies: { id: string; name: string }[];
+    };
+    Object.assign(named, {
+      ORDERS: orders,
+      CATALOG: catalog,
+      DATABASE: dependencies.find(({ name }) => name === 'db')?.id,
+      BEFORE: new Date(Date.now() - 30 * 60_000).toISOString(),
+    });
+  });
+}, 60_000);
+afterAll(() => current?.page.context().close());
+
+it.each(Object.entries(PAGES))('%s is accessible in both themes, fits, and asks no other host', async (name, [path, whole]) => {
+  if (!current) throw new Error('a page opens before the first view');
+  const { page, complaints } = current;
+  await go(page, path.replace(/[A-Z]{4,}/g, (word) => encodeURIComponent(named[word] ?? '')));
+  await page.locator(whole).first().waitFor();
+  for (const theme of THEMES) {
+    await switchTo(page, theme);
+    await keep(page, `${name}-${theme}`);
+    await expectAccessible(page, `${name}, ${theme}`, theme);
+  }
+  await expectNoOverflow(page, name);
+  await page.setViewportSize(NARROW);
+  await expectNoOverflow(page, `${name}, narrow`);
+  await page.setViewportSize(VIEWPORT);
+  expect(complaints.splice(0)).toEqual([]);
+});
