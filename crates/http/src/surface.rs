@@ -132,7 +132,7 @@ pub struct BuildInfo {
 }
 
 /// Where the site is reached from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Site {
     /// It listens on loopback, without a public URL and without a trusted proxy.
     pub alone: bool,

@@ -10,8 +10,8 @@ use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
 use mainstay_events::Events;
 use mainstay_http::{
-    Asset, Assets, BuildInfo, CookieName, DatabaseKind, Limits, Live, Monitor, Probe, Proofs, Site,
-    Surface, SystemCheck, SystemDatabase,
+    Asset, Assets, BuildInfo, DatabaseKind, Limits, Live, Monitor, Probe, Proofs, Site, Surface,
+    SystemCheck, SystemDatabase,
 };
 use mainstay_jobs::{Jobs, JobsOptions};
 use mainstay_monitor::aliases::Aliases;
@@ -101,13 +101,7 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
         probe: Arc::new(Nothing),
         assets: Arc::new(Nothing),
         metrics: Arc::new(String::new),
-        site: Site {
-            alone: true,
-            https: false,
-            origin: None,
-            metrics_public: false,
-            cookie: CookieName::default(),
-        },
+        site: Site { alone: true, ..Site::default() },
         trusts: Arc::new(|_| false),
         settings: Arc::new([]),
         limits: Limits::default(),

@@ -37,9 +37,9 @@ use crate::client::Client;
 use crate::extract::{Json, JsonOrForm, ListQuery, Media, Page, Path, Query};
 use crate::router::{SharedState, assemble};
 use crate::{
-    Asset, Assets, BuildInfo, CheckStatus, CookieName, DatabaseKind, Drained, Error, Limits, Live,
-    Monitor, Probe, Proofs, SettingSource, SettingView, Site, Surface, SystemCheck, SystemDatabase,
-    Tls, measure, serve,
+    Asset, Assets, BuildInfo, CheckStatus, DatabaseKind, Drained, Error, Limits, Live, Monitor,
+    Probe, Proofs, SettingSource, SettingView, Site, Surface, SystemCheck, SystemDatabase, Tls,
+    measure, serve,
 };
 
 /// The asset that is larger than every socket buffer.
@@ -87,13 +87,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             limits: Limits::default(),
-            site: Site {
-                alone: true,
-                https: false,
-                origin: None,
-                metrics_public: false,
-                cookie: CookieName::default(),
-            },
+            site: Site { alone: true, ..Site::default() },
             tls: None,
             trusts: |_| false,
             grace: Duration::from_secs(10),

@@ -174,7 +174,7 @@ each_database! {
         let before = house.changes().await.len();
         let made = house.alias("db", " Main Database").await.unwrap();
         let main = "db|Main Database|main database";
-        assert_eq!(house.known().await, [main, "DB|DB|DB", main, main], "names are exact");
+        assert_eq!(house.known().await, [main, "DB|DB|db", main, main], "names are exact");
         assert_eq!(
             house.changes().await[before..],
             ["alias db Main Database", "alias db Main Database"],
