@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { go } from './harness';
+import { go, leave } from './harness';
+import { signInAgain } from './people';
 import { openOwnStage, visitEach } from './stage';
 import { WELL } from './upstream';
 import { watch } from './watched';
@@ -157,4 +158,20 @@ describe('an edit', () => {
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.waitForURL(`**/services/${id}`);
   });
+});
+
+it('keeps a switch that was turned when the session ends', async () => {
+  const id = await watched.add('Switched', watched.upstream.at('/switched', WELL));
+  const visit = await stage.visit({}, await stage.newPerson('ellen@example.com', 'editor'));
+  visit.mayRefuse(401);
+  const { page } = visit;
+  await go(page, `/services/${id}/edit`);
+  const polled = page.getByRole('checkbox', { name: /^Poll it/ });
+  await polled.uncheck();
+  await page.context().clearCookies();
+  // Another read may have been told before.
+  await page.getByRole('button', { name: 'Save' }).click({ timeout: 2_000 }).catch(() => undefined);
+  await signInAgain(page);
+  expect(await polled.isChecked()).toBe(false);
+  await leave(visit);
 });
