@@ -3,6 +3,7 @@ import {
   type APIRequestContext,
   type APIResponse,
   type BrowserContext,
+  type Page,
 } from 'playwright-core';
 import type { Server } from './server';
 
@@ -118,4 +119,12 @@ function signedBy(origin: string, enter: (api: Api) => Promise<APIResponse>): Pr
 async function mustBe(status: number, answer: APIResponse): Promise<void> {
   if (answer.status() === status) return;
   throw new Error(`${answer.url()}: ${String(answer.status())} ${await answer.text()}`);
+}
+
+/** Begins the session of a person again, on top of the page that they were on. */
+export async function signInAgain(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor({ state: 'detached' });
 }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { go, leave } from './harness';
-import { PASSWORD } from './people';
+import { signInAgain } from './people';
 import { openOwnStage, visitEach } from './stage';
 import { WELL } from './upstream';
 import { watch } from './watched';
@@ -160,10 +160,7 @@ describe('an edit', () => {
     await page.getByLabel('Team').fill('Night shift');
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Save' }).click();
-    const again = page.getByRole('dialog', { name: 'Sign in again' });
-    await again.getByLabel('Password', { exact: true }).fill(PASSWORD);
-    await again.getByRole('button', { name: 'Sign in' }).click();
-    await again.waitFor({ state: 'detached' });
+    await signInAgain(page);
     expect([await name.inputValue(), await page.getByLabel('Team').inputValue()]).toEqual(['Kept for long', 'Night shift']);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.waitForURL(`**/services/${id}`);
@@ -180,4 +177,20 @@ describe('an edit', () => {
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.waitForURL(`**/services/${id}`);
   });
+});
+
+it('keeps a switch that was turned when the session ends', async () => {
+  const id = await watched.add('Switched', watched.upstream.at('/switched', WELL));
+  const visit = await stage.visit({}, await stage.newPerson('ellen@example.com', 'editor'));
+  visit.mayRefuse(401);
+  const { page } = visit;
+  await go(page, `/services/${id}/edit`);
+  const polled = page.getByRole('checkbox', { name: /^Poll it/ });
+  await polled.uncheck();
+  await page.context().clearCookies();
+  // Another read may have been told before.
+  await page.getByRole('button', { name: 'Save' }).click({ timeout: 2_000 }).catch(() => undefined);
+  await signInAgain(page);
+  expect(await polled.isChecked()).toBe(false);
+  await leave(visit);
 });

@@ -97,9 +97,13 @@ export class Past {
   /** Reads what is missing of a span that is looked at. */
   async open(window: Window, now: number): Promise<void> {
     const to = Math.min(window.to, now - MARGIN_MS);
+    const before = this.#opened;
     this.#opened = { from: window.from, to };
     const known = this.#replay;
-    if (known !== null && this.#begins(known, window.from) && to - known.to <= window.to - window.from) {
+    // Of too many changes only a narrower span can be read, or another one.
+    if (this.tooMany && isAlike(before, this.#opened)) return;
+    const isThere = known !== null && !this.tooMany && this.#begins(known, window.from);
+    if (isThere && to - known.to <= window.to - window.from) {
       if (known.to < to - OVERLAP_MS) await this.#extend(to);
       return;
     }
@@ -204,6 +208,11 @@ export class Past {
     this.#version += 1;
     return 'extended';
   }
+}
+
+/** A little later, the same span is no other one. */
+function isAlike(one: Window, other: Window): boolean {
+  return Math.abs(one.from - other.from) <= OVERLAP_MS && Math.abs(one.to - other.to) <= OVERLAP_MS;
 }
 
 function keyOf(moment: number, { service = '', depth = '' }: Part): string {

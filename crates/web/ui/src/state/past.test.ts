@@ -116,6 +116,20 @@ describe('a span that is replayed', () => {
     expect(drawn(moment)).toEqual(['Orders down']);
   });
 
+  it('is read anew when it is narrower than one with too many changes, and not for the same one', async () => {
+    const week = { from: NOW - 7 * 24 * 60 * MINUTE, to: NOW };
+    void past.open(week, NOW);
+    for (let at = 0; at < 20; at += 1) await asked[at]?.answer(page([], { next_cursor: 'more' }));
+    expect([asked.length, past.tooMany]).toEqual([20, true]);
+    await wait(10_000);
+    void past.open({ from: week.from + 10_000, to: week.to + 10_000 }, NOW + 10_000);
+    expect(asked).toHaveLength(20);
+    expect(drawn(START + 31 * MINUTE)).toBeUndefined();
+    void past.open(HOUR, NOW);
+    await asked[20]?.answer(page([down()]));
+    expect([past.tooMany, drawn(START + 31 * MINUTE)]).toEqual([false, ['Orders down']]);
+  });
+
   it('reads only its end when it goes on, until all that was heard of is in it', async () => {
     void past.open(HOUR, NOW);
     await asked[0]?.answer(page([down()]));
