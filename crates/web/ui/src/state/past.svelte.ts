@@ -36,6 +36,8 @@ export class Past {
   #turn = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #drawn: { moment: unknown; view: GraphView } | null = null;
+  /** Reads later what may be too young to be told now. */
+  #later: () => void = () => undefined;
 
   constructor(graph: Graph) {
     this.#graph = graph;
@@ -45,12 +47,16 @@ export class Past {
   run(now: () => number): () => void {
     const soon = calmly(() => this.#extend(now()));
     let later: ReturnType<typeof setTimeout> | undefined;
-    const stop = stream.on(GRAPH_EVENTS, () => {
-      soon.ask();
+    this.#later = () => {
       clearTimeout(later);
       later = setTimeout(soon.ask, LATER_MS);
+    };
+    const stop = stream.on(GRAPH_EVENTS, () => {
+      soon.ask();
+      this.#later();
     });
     return () => {
+      this.#later = () => undefined;
       this.#turn += 1;
       clearTimeout(this.#timer);
       clearTimeout(later);
@@ -71,6 +77,7 @@ export class Past {
     this.#first = pages[0] ?? null;
     this.#items = pages.flatMap(({ items }) => items);
     this.#build(window);
+    this.#later();
   }
 
   /** The graph of a moment; null while it is not known yet. */
