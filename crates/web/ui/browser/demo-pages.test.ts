@@ -45,7 +45,7 @@ beforeAll(async () => {
   current = await stage.visit({ viewport: VIEWPORT, reducedMotion: 'reduce' });
   // Everybody has noticed before the first picture.
   await go(current.page, '/');
-  await current.page.getByText('11 services lean on it').waitFor({ timeout: 30_000 });
+  await current.page.getByRole('link', { name: '11 affected' }).waitFor({ timeout: 30_000 });
   await stage.asAdmin(async (api) => {
     const [orders, catalog] = await Promise.all(
       ['Orders', 'Catalog'].map(async (name) => (await api.list<{ id: string }>(`/api/services?q=${name}`))[0]?.id ?? ''),

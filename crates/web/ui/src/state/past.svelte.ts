@@ -61,6 +61,8 @@ export class Past {
   /** What was last looked at. */
   #opened: Window = { from: 0, to: 0 };
   #drawn: { moment: unknown; view: GraphView } | null = null;
+  /** Reads on, soon. */
+  #ask: () => void = () => undefined;
 
   constructor(places: Places) {
     this.#places = places;
@@ -74,6 +76,7 @@ export class Past {
       if (read === 'extended' && this.#isBehind()) soon.ask();
       return read !== 'failed';
     }, EXTEND_PAUSE_MS);
+    this.#ask = soon.ask;
     const stops = [
       stream.on(GRAPH_EVENTS, ({ at }) => {
         this.#heardUntil = Math.max(this.#heardUntil, Date.parse(at));
@@ -86,6 +89,7 @@ export class Past {
       }),
     ];
     return () => {
+      this.#ask = () => undefined;
       this.#turn += 1;
       this.#wanted = null;
       clearTimeout(this.#timer);
@@ -115,6 +119,9 @@ export class Past {
     const begins = Number.isNaN(Date.parse(first.from)) ? window.from : Date.parse(first.from);
     this.tooMany = read?.isCut === true;
     this.#replay = new Replay(begins, to, first.state, read?.pages.flatMap(({ items }) => items) ?? []);
+    // What happened just before is too young to be told now, and nobody may have listened then.
+    this.#heardUntil = Math.max(this.#heardUntil, Math.min(window.to, now));
+    if (this.#isBehind()) this.#ask();
   }
 
   /** The graph of a moment, and of no other. */
