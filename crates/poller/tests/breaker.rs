@@ -1,0 +1,2 @@
+#![cfg(test)]
+//! A circuit breaker in front of a poll.
