@@ -71,8 +71,7 @@ struct Farewell<E> {
 impl<E> Drop for Farewell<E> {
     fn drop(&mut self) {
         let status = self.shared.leave();
-        self.queue.push_end(status);
-        self.ledger.leave(self.shared.id());
+        self.ledger.leave(self.shared.id(), || self.queue.push_end(status));
         self.shared.ring_gone();
         self.queue.bell().ring();
     }
@@ -130,7 +129,7 @@ impl Listed {
 impl Drop for Listed {
     fn drop(&mut self) {
         if let Some(ledger) = &self.ledger {
-            ledger.leave(self.shared.id());
+            ledger.leave(self.shared.id(), || {});
         }
     }
 }

@@ -32,5 +32,5 @@ pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
 
 #[cfg(mainstay_shuttle)]
 pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) {
-    shuttle::future::spawn(task).detach();
+    drop(shuttle::future::spawn(task));
 }

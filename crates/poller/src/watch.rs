@@ -104,8 +104,7 @@ where
 
     /// Polls on this schedule.
     pub fn on<E>(self, schedule: Schedule) -> Watch<S, P, F::Output, E> {
-        let hooks = Hooks { on_timeout: TimeoutHook::Fixed(OnTimeout::default()), rare: None };
-        Watch { start: self.start, poll: self.poll, schedule, hooks }
+        Watch { start: self.start, poll: self.poll, schedule, hooks: Hooks::new() }
     }
 }
 

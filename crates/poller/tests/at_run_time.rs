@@ -12,7 +12,7 @@ use mainstay_poller::{
     State,
 };
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 struct Journey;
 
@@ -86,7 +86,7 @@ fn told(run: &Run<Value>) -> Vec<String> {
 
 #[tokio::test(start_paused = true)]
 async fn a_command_waits_for_the_event_that_it_needs() {
-    let start = Instant::now();
+    let start = common::now();
     let charge = json!({ "id": "charge", "needs": "Approved" });
     let run = Executor::new(Journey).run([authorise(), charge]).await.into_result().unwrap();
     assert_eq!(told(&run), ["create", "PendingReview", "Approved", "charge"]);
@@ -111,7 +111,7 @@ async fn a_command_that_needs_what_nobody_will_tell_is_not_executed() {
 async fn an_error_ends_the_wait_of_a_command() {
     let mut broken = authorise();
     broken["poll"]["answers"] = json!(["processing", "garbage"]);
-    let start = Instant::now();
+    let start = common::now();
     let charge = json!({ "id": "charge", "needs": "Approved" });
     let run = Executor::new(Journey).run([broken, charge]).await;
     assert_eq!(start.elapsed(), 500.ms());
@@ -144,7 +144,7 @@ async fn a_run_is_cancelled_in_the_middle_of_a_command() {
         let hangs = json!({ "id": "hangs", "hangs": true });
         let running = tokio::spawn(executor.run([authorise(), hangs, json!({ "id": "never" })]));
         sleep(700.ms()).await;
-        let start = Instant::now();
+        let start = common::now();
         observer.cancel();
         let run = running.await.unwrap();
         assert_eq!(start.elapsed(), 0.s());
@@ -163,7 +163,7 @@ async fn a_run_is_cancelled_while_it_waits() {
         let observer = executor.observer();
         let running = tokio::spawn(executor.run(steps));
         sleep(700.ms()).await;
-        let start = Instant::now();
+        let start = common::now();
         observer.cancel();
         assert!(running.await.unwrap().is_cancelled);
         assert_eq!(start.elapsed(), 0.s());

@@ -30,7 +30,7 @@ async fn never(mode: Mode, wait_for: Option<u64>, decided: OnTimeout) -> Run<Eve
 #[tokio::test(start_paused = true)]
 async fn a_resource_that_never_settles_is_a_failure() {
     for mode in [Mode::Halt, Mode::Record] {
-        let start = Instant::now();
+        let start = common::now();
         let run = never(mode, None, OnTimeout::Fail).await;
         assert_eq!(start.elapsed(), 30.s(), "it is waited for as long as it may take");
         assert!(!run.is_success());
@@ -43,7 +43,7 @@ async fn a_resource_that_never_settles_is_a_failure() {
 
 #[tokio::test(start_paused = true)]
 async fn one_that_did_not_end_within_the_wait_is_stopped_and_reported() {
-    let start = Instant::now();
+    let start = common::now();
     let run = never(Mode::Halt, Some(5), OnTimeout::Fail).await;
     assert_eq!(start.elapsed(), 5.s());
     let [status] = run.pollers.as_slice() else { panic!("{:?}", run.pollers) };
@@ -127,7 +127,7 @@ struct Hurried(std::sync::Mutex<Instant>);
 
 impl Hurried {
     fn new() -> Self {
-        Self(std::sync::Mutex::new(Instant::now()))
+        Self(std::sync::Mutex::new(common::now()))
     }
 }
 

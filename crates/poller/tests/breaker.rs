@@ -25,7 +25,7 @@ struct TokioClock;
 impl mainstay_breaker::Clock for TokioClock {
     fn now(&self) -> mainstay_breaker::Moment {
         thread_local! {
-            static ORIGIN: tokio::time::Instant = tokio::time::Instant::now();
+            static ORIGIN: tokio::time::Instant = common::now();
         }
         mainstay_breaker::Moment::default().plus(ORIGIN.with(tokio::time::Instant::elapsed))
     }

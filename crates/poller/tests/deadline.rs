@@ -7,10 +7,10 @@ use std::future::pending;
 
 use common::{Count, Dropped, Event};
 use mainstay_poller::{Context, EventQueue, Limit, Outcome, PollerError, Span as _, Status};
-use tokio::time::{Duration, Instant, sleep};
+use tokio::time::{Duration, sleep};
 
 async fn timed<F: Future<Output = Status>>(future: F) -> (Status, Duration) {
-    let start = Instant::now();
+    let start = common::now();
     let status = future.await;
     (status, start.elapsed())
 }

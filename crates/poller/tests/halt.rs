@@ -10,7 +10,6 @@ use common::{Command, Count, Dropped, Event, Told, authorisation, command};
 use mainstay_poller::{
     CANCEL_WITHIN, Cause, Executor, Mode, Outcome, PollerId, Run, Span as _, State,
 };
-use tokio::time::Instant;
 
 fn start(states: &'static [&'static str]) -> Command {
     command(move |ctx| {
@@ -35,7 +34,7 @@ fn failed(run: &Run<Event>) -> (usize, PollerId) {
 
 #[tokio::test(start_paused = true)]
 async fn an_error_is_noticed_between_commands() {
-    let start_of_run = Instant::now();
+    let start_of_run = common::now();
     let many = (0..10).map(|_| command(|_| Ok(vec![])));
     let commands = std::iter::once(start(&["processing", "broken"])).chain(many).collect();
     let run = halt(200, commands).await;
@@ -98,7 +97,7 @@ async fn the_other_pollers_are_cancelled_within_a_bounded_time() {
         }
         Ok(vec![])
     });
-    let start_of_run = Instant::now();
+    let start_of_run = common::now();
     let run = halt(0, vec![hanging, start(&["processing", "broken"])]).await;
     assert!(start_of_run.elapsed() <= 500.ms() + CANCEL_WITHIN);
     assert_eq!(dropped.get(), 5, "what they held is gone when the run has ended");
@@ -108,7 +107,7 @@ async fn the_other_pollers_are_cancelled_within_a_bounded_time() {
 
 #[tokio::test(start_paused = true)]
 async fn while_the_executor_waits_at_the_end_an_error_is_noticed_at_once() {
-    let start_of_run = Instant::now();
+    let start_of_run = common::now();
     let run = halt(0, vec![start(&["processing"]), start(&["processing", "broken"])]).await;
     assert_eq!(failed(&run).0, 1);
     assert_eq!(start_of_run.elapsed(), 500.ms());

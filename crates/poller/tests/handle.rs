@@ -7,7 +7,7 @@ use std::future::pending;
 
 use common::{Count, Dropped, Event, Told, authorisation, command, script};
 use mainstay_poller::{Context, EventQueue, Executor, Handle, Outcome, Span as _, State};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 /// A poller whose poll hangs, and how many polls were dropped.
 fn hanging(ctx: &Context<Event>) -> (Handle, Count) {
@@ -61,7 +61,7 @@ async fn stop_ends_it_at_once_and_drops_what_it_holds() {
     let (_queue, ctx) = context();
     let (poller, dropped) = hanging(&ctx);
     sleep(100.ms()).await;
-    let start = Instant::now();
+    let start = common::now();
     poller.stop();
     assert!(matches!(poller.status().state, State::Stopped), "it is known at once");
     let status = poller.wait().await;
@@ -77,7 +77,7 @@ async fn stop_between_polls_ends_the_sleep() {
     let poller = authorisation(&ctx, &["processing", "approved"]).unwrap();
     sleep(100.ms()).await;
     poller.stop();
-    let start = Instant::now();
+    let start = common::now();
     poller.wait().await;
     assert_eq!(start.elapsed(), 0.s());
     sleep(10.s()).await;

@@ -18,7 +18,7 @@ struct Diary(Instant, Arc<Mutex<Vec<Duration>>>);
 
 impl Diary {
     fn new() -> Self {
-        Self(Instant::now(), Arc::default())
+        Self(common::now(), Arc::default())
     }
 
     fn note(&self) {
@@ -34,7 +34,7 @@ impl Diary {
 async fn a_command_starts_a_poller_and_returns_at_once() {
     let queue = EventQueue::new();
     let ctx = Context::new(&queue, 0);
-    let start = Instant::now();
+    let start = common::now();
     let poller = authorisation(&ctx, &["processing", "approved"]).unwrap();
     assert_eq!(start.elapsed(), 0.s());
     assert!(poller.status().is_running());
@@ -167,7 +167,7 @@ async fn who_waits_for_the_queue_wakes_when_something_arrives() {
     let queue = EventQueue::new();
     let ctx = Context::new(&queue, 3);
     authorisation(&ctx, &["processing", "processing", "approved"]).unwrap();
-    let start = Instant::now();
+    let start = common::now();
     queue.arrived().await;
     assert_eq!(start.elapsed(), 1.s());
     assert_eq!((queue.len(), queue.is_empty()), (1, false));

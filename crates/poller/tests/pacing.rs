@@ -10,7 +10,7 @@ use common::{Answer, Event, Told, command, events, script};
 use mainstay_poller::{
     Context, EventQueue, Executor, Mode, OnTimeout, Outcome, PollerError, Schedule, Span as _,
 };
-use tokio::time::{Duration, Instant, sleep};
+use tokio::time::{Duration, sleep};
 
 fn context() -> (EventQueue<Event>, Context<Event>) {
     let queue = EventQueue::new();
@@ -21,7 +21,7 @@ fn context() -> (EventQueue<Event>, Context<Event>) {
 /// When polls come by a schedule, in milliseconds, if each takes so long.
 async fn polls(schedule: Schedule, takes_ms: u64) -> Vec<u128> {
     let (_queue, ctx) = context();
-    let (start, diary) = (Instant::now(), Arc::new(Mutex::new(Vec::new())));
+    let (start, diary) = (common::now(), Arc::new(Mutex::new(Vec::new())));
     let noted = Arc::clone(&diary);
     let poll = move || {
         noted.lock().unwrap().push(start.elapsed().as_millis());
@@ -223,7 +223,7 @@ async fn ten_thousand_pollers_in_virtual_time_are_all_on_time() {
     let counted = late.clone();
     let commands = vec![command(move |ctx| {
         for _ in 0..10_000 {
-            let (start, counted) = (Instant::now(), counted.clone());
+            let (start, counted) = (common::now(), counted.clone());
             let mut due = 0;
             let poll = move || {
                 if start.elapsed() > Duration::from_secs(due) + 1.ms() {

@@ -10,13 +10,13 @@ use mainstay_poller::{
     Adapter, Context, EventQueue, Executor, OnTimeout, Outcome, PollerError, Reason, SettleError,
     Span as _, settle,
 };
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 #[tokio::test(start_paused = true)]
 async fn it_waits_and_returns_the_final_events() {
     let queue = EventQueue::new();
     let ctx = Context::new(&queue, 0);
-    let start = Instant::now();
+    let start = common::now();
     let events = ctx
         .settle(script(&["processing", "processing", "approved"]))
         .every(500.ms())

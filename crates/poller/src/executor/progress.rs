@@ -57,7 +57,7 @@ impl<E, M: Model<E>> Progress<E, M> {
         }
     }
 
-    pub(super) fn ended(&mut self, status: Status) {
+    fn ended(&mut self, status: Status) {
         if let Some(error) = status.error() {
             let cause = Cause::Poller { id: status.id, error: error.clone() };
             self.fail(status.command_index, cause);

@@ -139,7 +139,6 @@ impl<A: Adapter, M: Model<A::Event>> Steps<A, M> {
                 break;
             }
         }
-        self.collect();
         self.abandon();
     }
 
@@ -165,10 +164,10 @@ impl<A: Adapter, M: Model<A::Event>> Steps<A, M> {
     /// Reports those whose polls never yield: nobody can drop them.
     fn abandon(&mut self) {
         for poller in self.home.ledger.background() {
-            self.home.ledger.leave(poller.id());
             let status = poller.abandon();
-            self.progress.ended(status);
+            self.home.ledger.leave(poller.id(), || self.home.queue.push_end(status));
         }
+        self.collect();
     }
 
     fn collect(&mut self) {

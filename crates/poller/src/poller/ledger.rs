@@ -41,9 +41,16 @@ impl Ledger {
         Ok(shared)
     }
 
-    pub(crate) fn leave(&self, id: PollerId) {
-        let listed = lock(&self.0).active.remove(&id);
+    /// Strikes a poller out and tells so, unless somebody else did before: each is told once. Who finds it
+    /// struck out can hear it already.
+    pub(crate) fn leave(&self, id: PollerId, tell: impl FnOnce()) {
+        let mut listed = lock(&self.0);
+        let left = listed.active.remove(&id);
+        if left.is_some() {
+            tell();
+        }
         drop(listed);
+        drop(left);
     }
 
     /// How the active ones are.

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use super::hooks::{Hooks, Judged};
 use super::shared::{Interrupt, Shared};
 use super::status::State;
 use crate::chance::Chance;
 use crate::clock::Sleep;
 use crate::error::PollerError;
-use crate::guard::{Guard, Guarded};
+use crate::guard::Guarded;
 use crate::observed::Observed;
 use crate::outcome::Outcome;
 use crate::queue::{EventQueue, Full, Source};
@@ -33,38 +34,6 @@ pub(crate) struct Task<P, H, T, E> {
     pub(crate) last: Option<Arc<T>>,
 }
 
-/// What a caller may hang into a poller besides the poll and its handler.
-pub(crate) struct Hooks<T, E> {
-    pub(crate) on_timeout: TimeoutHook<T>,
-    /// What few pollers have.
-    pub(crate) rare: Option<Box<Rare<T, E>>>,
-}
-
-pub(crate) enum TimeoutHook<T> {
-    Fixed(OnTimeout),
-    Decide(Box<dyn FnOnce(TimeoutInfo<Arc<T>>) -> OnTimeout + Send>),
-}
-
-pub(crate) struct Rare<T, E> {
-    pub(crate) retry_after: Option<Box<dyn FnMut(&T) -> Option<Duration> + Send>>,
-    pub(crate) budget: Option<Budget<T>>,
-    pub(crate) is_change: Option<Box<dyn FnMut(&T, &[E]) -> bool + Send>>,
-    pub(crate) guard: Option<Box<dyn Guard<T>>>,
-}
-
-/// How many results in a row may be transient errors.
-pub(crate) struct Budget<T> {
-    pub(crate) most: u32,
-    pub(crate) spent: u32,
-    pub(crate) is_transient: Box<dyn FnMut(&T) -> bool + Send>,
-}
-
-impl<T, E> Default for Rare<T, E> {
-    fn default() -> Self {
-        Self { retry_after: None, budget: None, is_change: None, guard: None }
-    }
-}
-
 /// Where events go.
 pub(crate) enum Sink<E> {
     /// Into a queue, as they come.
@@ -81,13 +50,6 @@ enum Polled<T> {
     /// The poller's time is over.
     Late,
     Raised(Raised),
-}
-
-/// What the handler and its helpers made of a result.
-struct Judged<E> {
-    outcome: Outcome<E>,
-    is_told: bool,
-    retry_after: Option<Duration>,
 }
 
 /// Polling goes on after this.
@@ -247,49 +209,13 @@ where
             limit,
         };
         let failure = info.clone().map(Observed::new);
-        let hook =
-            std::mem::replace(&mut self.hooks.on_timeout, TimeoutHook::Fixed(OnTimeout::Fail));
-        let decided = match hook {
-            TimeoutHook::Fixed(decided) => Ok(decided),
-            TimeoutHook::Decide(decide) => catch(|| decide(info)),
-        };
+        let decided = self.hooks.decide(info);
         match decided {
             Ok(OnTimeout::Ignore) => State::TimedOut,
             Ok(OnTimeout::Fail) => State::Failed(PollerError::Timeout(failure)),
             Ok(OnTimeout::Error(reason)) => State::Failed(PollerError::Custom(reason)),
             Err(raised) => State::Failed(PollerError::on_timeout(raised)),
         }
-    }
-}
-
-impl<T, E> Hooks<T, E> {
-    /// Asks the handler, unless the result is an error within the budget.
-    fn judge(&mut self, result: &T, handler: &mut impl FnMut(&T) -> Outcome<E>) -> Judged<E> {
-        let Some(rare) = &mut self.rare else {
-            return Judged { outcome: handler(result), is_told: true, retry_after: None };
-        };
-        let retry_after = rare.retry_after.as_mut().and_then(|retry_after| retry_after(result));
-        if rare.budget.as_mut().is_some_and(|budget| budget.covers(result)) {
-            return Judged { outcome: Outcome::Continue, is_told: true, retry_after };
-        }
-        let outcome = handler(result);
-        let is_told = match (&outcome, &mut rare.is_change) {
-            (Outcome::Inject(events), Some(is_change)) => is_change(result, events),
-            _ => true,
-        };
-        Judged { outcome, is_told, retry_after }
-    }
-}
-
-impl<T> Budget<T> {
-    fn covers(&mut self, result: &T) -> bool {
-        if !(self.is_transient)(result) {
-            self.spent = 0;
-            return false;
-        }
-        let is_left = self.spent < self.most;
-        self.spent = self.spent.saturating_add(1);
-        is_left
     }
 }
 

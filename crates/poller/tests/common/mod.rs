@@ -5,7 +5,10 @@ use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mainstay_poller::{Adapter, Context, Entry, Handle, Outcome, Reason, Span as _};
+use mainstay_poller::{
+    Adapter, Clock as _, Context, Entry, Handle, Outcome, Reason, Span as _, SystemClock,
+};
+use tokio::time::Instant;
 
 /// An event of the tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +22,11 @@ pub(crate) enum Event {
 
 /// What the resource of the tests answers.
 pub(crate) type Answer = Result<&'static str, &'static str>;
+
+/// Now, by tokio's clock.
+pub(crate) fn now() -> Instant {
+    SystemClock.now()
+}
 
 /// How often something happened.
 #[derive(Debug, Clone, Default)]
