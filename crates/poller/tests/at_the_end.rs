@@ -49,9 +49,12 @@ async fn one_that_did_not_end_within_the_wait_is_stopped_and_reported() {
     let [status] = run.pollers.as_slice() else { panic!("{:?}", run.pollers) };
     assert_eq!((status.poll_count, status.elapsed), (10, 5.s()));
     let error = run.into_result().unwrap_err();
+    let told = "command 0: resource poller 1 error: did not settle: the sequence would wait no longer after 5s (10 polls)";
+    assert_eq!(error.to_string(), told);
     assert_eq!(
-        error.to_string(),
-        "command 0: resource poller 1 error: did not settle: the sequence would wait no longer after 5s (10 polls)"
+        format!("{error:?}"),
+        format!("{told}\nlast result of poller 1: Some(\"processing\")"),
+        "who unwraps it sees what was seen last"
     );
 }
 

@@ -68,8 +68,9 @@ pub enum Cause {
     },
 }
 
-/// A run that failed: its text lists every failure.
-#[derive(Debug, Clone, thiserror::Error)]
+/// A run that failed: its text lists every failure. Printed by `Debug`, as `unwrap` in a test does, it tells
+/// besides what each poller saw last, and where what panicked began.
+#[derive(Clone, thiserror::Error)]
 #[error("{}", listed(.failures, *.is_cancelled))]
 pub struct RunError {
     /// What failed.
@@ -101,6 +102,22 @@ fn listed(failures: &[Failure], is_cancelled: bool) -> String {
     let cancelled = is_cancelled.then(|| "the run was cancelled".to_owned());
     let lines: Vec<String> = failures.iter().map(ToString::to_string).chain(cancelled).collect();
     lines.join("\n")
+}
+
+impl fmt::Debug for RunError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{self}")?;
+        for failure in &self.failures {
+            let Cause::Poller { id, error } = &failure.cause else { continue };
+            if let PollerError::Timeout(info) = error {
+                write!(formatter, "\nlast result of poller {id}: {:?}", info.last_result)?;
+            }
+            if let Some(backtrace) = error.backtrace() {
+                write!(formatter, "\npoller {id} panicked at:\n{backtrace}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Display for Failure {
