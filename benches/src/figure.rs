@@ -50,6 +50,9 @@ pub const PROMISED: &[&str] = &[
     "graph.at_ms",
     "poll.postgres_cpu_ms",
     "poll.postgres.on_time_pct",
+    "poller.late_p99_ms",
+    "poller.bytes_each",
+    "poller.stop_all_ms",
 ];
 
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());

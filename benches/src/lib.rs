@@ -1,5 +1,5 @@
 //! What the benches share: [`figure`](mod@figure)s to print, [`cpu`] time, a [`process`] to watch, a [`cluster`] of
-//! PostgreSQL, [`load`] to put on it, an [`exchange`](mod@exchange) of one request, and as many open
+//! PostgreSQL, [`load`] to put on it, the [`memory`] that many take, an [`exchange`](mod@exchange) of one request, and as many open
 //! [`descriptors`] as there can be.
 #![expect(clippy::disallowed_methods, reason = "a bench measures the real clock")]
 
@@ -9,4 +9,5 @@ pub mod descriptors;
 pub mod exchange;
 pub mod figure;
 pub mod load;
+pub mod memory;
 pub mod process;

@@ -14,6 +14,8 @@ pub struct Crate {
 const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-base", &[]),
     ("mainstay-breaker", &[]),
+    // By its feature alone: without it the poller stands alone.
+    ("mainstay-poller", &["mainstay-breaker"]),
     ("mainstay-kernel", &["mainstay-base"]),
     ("mainstay-graph", &["mainstay-base"]),
     ("mainstay-outbound", &["mainstay-base", "mainstay-breaker", "mainstay-kernel"]),

@@ -13,10 +13,11 @@ mod rounds;
 mod table;
 
 use anyhow::Context as _;
+use mainstay_benches::memory::CHILD;
 
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some(memory::CHILD) {
+    if arguments.next().as_deref() == Some(CHILD) {
         return memory::child(&arguments.next().context("whose memory?")?);
     }
     let mut all = Vec::new();
