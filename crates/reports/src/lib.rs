@@ -1,0 +1,36 @@
+//! Incident reports: a transcript is uploaded, a durable job has a language model make a report of it,
+//! and the report is checked before anybody sees it.
+//!
+//! The way of a file: [`name`] and [`model`] say what it is → [`upload`] stores it and queues its job →
+//! `record` (all SQL) writes down where it stands, `announce` tells its owner → [`reports`] answers what
+//! people ask, [`shares`] lets others read → [`sweep`] ends what nobody else ends.
+//!
+//! Beside it: [`objects`] is the storage as this room asks for it, `keys` says where things are in it,
+//! `artefacts` reads and removes them, [`place`] is where a page of a list begins, [`error`] says what
+//! went wrong, `measure` tells the metrics.
+
+mod announce;
+mod artefacts;
+pub mod error;
+pub mod keys;
+mod measure;
+pub mod model;
+pub mod name;
+pub mod objects;
+pub mod place;
+mod record;
+pub mod reports;
+pub mod shares;
+pub mod sweep;
+pub mod upload;
+
+pub use error::ReportsError;
+pub use measure::describe_metrics;
+pub use model::{File, FileError, FileStatus, MAX_FILE_BYTES, MadeWith, Window};
+pub use name::{Extension, FileName};
+pub use objects::{ObjectEntry, ObjectError, ObjectErrorKind, ObjectUpload, Objects};
+pub use place::{Files, Place};
+pub use reports::{Beside, BesideError, Read, Reports, ReportsOptions, TokenHash};
+pub use shares::{MadeShare, Share};
+pub use sweep::Sweeper;
+pub use upload::Upload;

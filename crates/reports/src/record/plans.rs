@@ -1,0 +1,1 @@
+//! How the databases go about what owners ask for.
