@@ -88,7 +88,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("axum", &["mainstay-http"]),
     ("hyper", &["mainstay-http", "mainstay-outbound", "mainstay-standins"]),
     ("reqwest", &[]),
-    ("object_store", &[]),
+    ("object_store", &["mainstay-outbound"]),
     ("argon2", &["mainstay-accounts"]),
     ("lettre", &["mainstay-outbound"]),
     ("anyhow", &["mainstay"]),
