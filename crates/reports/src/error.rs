@@ -46,7 +46,9 @@ pub enum ReportsError {
     #[error("the file has not failed, so there is nothing to try again")]
     NotFailed,
     /// A failed file whose original is not there.
-    #[error("the upload of this file failed, so there is nothing to make a report of; upload it again")]
+    #[error(
+        "the upload of this file failed, so there is nothing to make a report of; upload it again"
+    )]
     NeverStored,
     /// The upload was ended by somebody else: it took too long, or the file was deleted.
     #[error("the file was deleted or given up while it was uploaded; upload it again")]

@@ -13,10 +13,9 @@ use crate::model::{FileError, FileStatus, Step};
 use crate::record::steps::{self, Followed, Told};
 
 /// What a fatal failure of the language model is called on a file; the job keeps the finer word.
-pub const LLM_CALL_FAILED: &str = "llm_call_failed";
+pub(crate) const LLM_CALL_FAILED: &str = "llm_call_failed";
 /// The words for those.
-const FATAL_LLM: [&str; 3] =
-    ["llm_provider_4xx", "llm_output_invalid_json", "llm_provider_failed"];
+const FATAL_LLM: [&str; 3] = ["llm_provider_4xx", "llm_output_invalid_json", "llm_provider_failed"];
 
 /// Whose file a job is about.
 pub(crate) fn subject(payload: &Value) -> Option<(Id, Id)> {

@@ -218,7 +218,8 @@ impl Keys {
     /// Each of them.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         let made = [&self.report, &self.timeline, &self.raw];
-        std::iter::once(self.original.as_str()).chain(made.into_iter().filter_map(|key| key.as_deref()))
+        std::iter::once(self.original.as_str())
+            .chain(made.into_iter().filter_map(|key| key.as_deref()))
     }
 }
 

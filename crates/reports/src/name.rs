@@ -119,7 +119,17 @@ mod tests {
 
     #[test]
     fn another_kind_of_file_is_refused() {
-        for raw in ["", "call", "call.pdf", "call.txt.exe", "call.txt/", "..", "txt", "call.tхt", "a.txt\0"] {
+        for raw in [
+            "",
+            "call",
+            "call.pdf",
+            "call.txt.exe",
+            "call.txt/",
+            "..",
+            "txt",
+            "call.tхt",
+            "a.txt\0",
+        ] {
             assert_eq!(FileName::parse(raw), Err(NotATranscript), "{raw}");
         }
     }

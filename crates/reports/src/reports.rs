@@ -93,17 +93,8 @@ impl Reports {
     pub fn new(options: ReportsOptions) -> Self {
         let ReportsOptions { events, jobs, objects, ids, rng, tokens, is_configured } = options;
         let (uploads, uploading) = (Arc::new(Semaphore::new(MAX_UPLOADS)), TaskTracker::new());
-        let shared = Shared {
-            events,
-            jobs,
-            objects,
-            ids,
-            rng,
-            tokens,
-            is_configured,
-            uploads,
-            uploading,
-        };
+        let shared =
+            Shared { events, jobs, objects, ids, rng, tokens, is_configured, uploads, uploading };
         Self { shared: Arc::new(shared) }
     }
 

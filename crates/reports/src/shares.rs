@@ -12,8 +12,8 @@ use utoipa::ToSchema;
 
 use crate::error::ReportsError;
 use crate::measure::{self, ShareEnding};
-use crate::record::shares::{self, NewShare};
 use crate::record::files;
+use crate::record::shares::{self, NewShare};
 use crate::reports::{Read, Reports};
 
 /// Shares of one file that can be used at once.

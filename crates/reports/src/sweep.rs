@@ -72,7 +72,9 @@ impl Sweeper {
     /// # Errors
     /// Never: the times can be read.
     pub fn cron() -> Result<Vec<CronJob>, JobsError> {
-        let job = |objects: bool| Ok::<_, JobsError>(NewJob::new(Kind::new(SWEEP)?, json!({"objects": objects})));
+        let job = |objects: bool| {
+            Ok::<_, JobsError>(NewJob::new(Kind::new(SWEEP)?, json!({"objects": objects})))
+        };
         Ok(vec![
             CronJob::new("sweep_uploads", UPLOADS_AT, job(false)?)?,
             CronJob::new("sweep_report_objects", OBJECTS_AT, job(true)?)?,

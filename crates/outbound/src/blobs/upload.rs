@@ -8,7 +8,7 @@ use object_store::MultipartUpload;
 use tokio::runtime::Handle;
 
 use super::error::BlobError;
-use super::folder::{Folder, Incoming};
+use super::folder::Incoming;
 use super::key::BlobKey;
 use super::measure::Operation;
 use super::s3::{self, S3};
@@ -69,7 +69,9 @@ impl BlobUpload {
                 let written = folder.write(incoming, part);
                 State::Folder(self.blobs.guard().call(Operation::Part, written).await?)
             }
-            (State::Small(rest), Backend::S3(s3)) => self.grow(s3, rest, part).await?,
+            (State::Small(rest), Backend::S3(s3)) => {
+                grow(&self.blobs, s3, &self.key, rest, part).await?
+            }
             (State::Parts(parts), Backend::S3(_)) => {
                 let mut live = Live::new(&self.blobs, parts);
                 live.add(part).await?;
@@ -89,7 +91,8 @@ impl BlobUpload {
         let state = mem::replace(&mut self.state, State::Ended);
         match (state, self.blobs.backend()) {
             (State::Folder(incoming), Backend::Folder(folder)) => {
-                self.end_folder(folder, incoming).await?;
+                let ended = folder.end(incoming, &self.key);
+                self.blobs.guard().call(Operation::Finish, ended).await?;
             }
             (State::Small(rest), Backend::S3(s3)) => {
                 let put = s3.put(&self.key, rest.freeze());
@@ -109,21 +112,24 @@ impl BlobUpload {
             abort(&self.blobs, parts.upload).await;
         }
     }
+}
 
-    async fn end_folder(&self, folder: &Folder, incoming: Incoming) -> Result<(), BlobError> {
-        self.blobs.guard().call(Operation::Finish, folder.end(incoming, &self.key)).await
+/// Begins to send once there is enough for a part.
+async fn grow(
+    blobs: &Blobs,
+    s3: &S3,
+    key: &BlobKey,
+    mut rest: BytesMut,
+    part: Bytes,
+) -> Result<State, BlobError> {
+    if rest.len().saturating_add(part.len()) < PART {
+        rest.extend_from_slice(&part);
+        return Ok(State::Small(rest));
     }
-
-    async fn grow(&self, s3: &S3, mut rest: BytesMut, part: Bytes) -> Result<State, BlobError> {
-        if rest.len().saturating_add(part.len()) < PART {
-            rest.extend_from_slice(&part);
-            return Ok(State::Small(rest));
-        }
-        let upload = self.blobs.guard().call(Operation::Part, s3.begin(&self.key)).await?;
-        let mut live = Live::new(&self.blobs, Parts { upload, sent: 0, rest });
-        live.add(part).await?;
-        Ok(live.keep())
-    }
+    let upload = blobs.guard().call(Operation::Part, s3.begin(key)).await?;
+    let mut live = Live::new(blobs, Parts { upload, sent: 0, rest });
+    live.add(part).await?;
+    Ok(live.keep())
 }
 
 impl Drop for BlobUpload {

@@ -111,10 +111,7 @@ pub(crate) async fn fail_upload(
 }
 
 /// Removes a file whose upload was refused or abandoned; tells whether it was there.
-pub(crate) async fn forget_upload(
-    tx: &mut Tx,
-    (user, id): (Id, Id),
-) -> Result<bool, ReportsError> {
+pub(crate) async fn forget_upload(tx: &mut Tx, (user, id): (Id, Id)) -> Result<bool, ReportsError> {
     Ok(tx.execute(&FORGET_UPLOAD, values![user, id]).await? == 1)
 }
 
@@ -130,11 +127,7 @@ pub(crate) async fn find(db: &Db, user: Id, id: Id) -> Result<Option<File>, Repo
 }
 
 /// The same in a transaction.
-pub(crate) async fn find_in(
-    tx: &mut Tx,
-    user: Id,
-    id: Id,
-) -> Result<Option<File>, ReportsError> {
+pub(crate) async fn find_in(tx: &mut Tx, user: Id, id: Id) -> Result<Option<File>, ReportsError> {
     let row = tx.fetch_optional(&FIND, values![user, id]).await?;
     row.as_ref().map(file).transpose()
 }

@@ -60,8 +60,7 @@ pub(crate) struct Found {
 }
 
 pub(crate) async fn insert(tx: &mut Tx, new: &NewShare<'_>) -> Result<(), StoreError> {
-    let values =
-        values![new.id, new.user, new.file, new.hash, new.created_at, new.expires_at];
+    let values = values![new.id, new.user, new.file, new.hash, new.created_at, new.expires_at];
     tx.execute(&INSERT, values).await.map(drop)
 }
 
@@ -109,11 +108,7 @@ pub(crate) async fn find(db: &Db, hash: &str) -> Result<Option<Found>, StoreErro
 }
 
 /// Removes at most so many that expired before a moment; tells how many.
-pub(crate) async fn forget(
-    tx: &mut Tx,
-    before: Timestamp,
-    most: i64,
-) -> Result<u64, StoreError> {
+pub(crate) async fn forget(tx: &mut Tx, before: Timestamp, most: i64) -> Result<u64, StoreError> {
     tx.execute(&FORGET, values![before, most]).await
 }
 

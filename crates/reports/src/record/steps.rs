@@ -85,8 +85,7 @@ pub(crate) async fn follow(tx: &mut Tx, to: &Followed<'_>) -> Result<(), StoreEr
         Told::Nothing => (1, None),
         Told::Now(error) => (1, Some(error)),
     };
-    let (code, message) =
-        error.map(|error| (error.code.as_str(), error.message.as_str())).unzip();
+    let (code, message) = error.map(|error| (error.code.as_str(), error.message.as_str())).unzip();
     let attempts = i64::from(to.attempts);
     let status = to.status.name();
     let values =

@@ -62,8 +62,8 @@ pub(crate) async fn referenced(
     let mut referenced = HashSet::new();
     for row in &rows {
         let keys = files::keys(row)?;
-        let is_lost = row.get::<Option<Id>>("job_id")?.is_none()
-            && row.get::<String>("status")? == "failed";
+        let is_lost =
+            row.get::<Option<Id>>("job_id")?.is_none() && row.get::<String>("status")? == "failed";
         let kept = keys.all().filter(|key| !is_lost || *key != keys.original);
         referenced.extend(kept.map(str::to_owned));
     }
