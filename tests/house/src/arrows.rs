@@ -35,6 +35,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mainstay-reports",
+        &[
+            "mainstay-base",
+            "mainstay-breaker",
+            "mainstay-kernel",
+            "mainstay-outbound",
+            "mainstay-store",
+            "mainstay-events",
+            "mainstay-jobs",
+        ],
+    ),
+    (
         "mainstay-http",
         &[
             "mainstay-base",
@@ -44,6 +56,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-jobs",
             "mainstay-accounts",
             "mainstay-monitor",
+            "mainstay-reports",
         ],
     ),
     ("mainstay-web", &[]),
@@ -59,6 +72,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-jobs",
             "mainstay-accounts",
             "mainstay-monitor",
+            "mainstay-reports",
             "mainstay-http",
             "mainstay-standins",
             "mainstay-web",
