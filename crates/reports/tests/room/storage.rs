@@ -64,7 +64,10 @@ impl Faults {
     fn note(&self, call: Call) -> Result<(), ObjectError> {
         *self.calls.lock().unwrap().entry(call).or_default() += 1;
         match self.failing.lock().unwrap().get(&call) {
-            Some(&kind) => Err(ObjectError { kind, message: format!("{call:?} fails") }),
+            Some(&kind) => {
+                let message = format!("{call:?} fails");
+                Err(ObjectError { kind, message, retry_after: None })
+            }
             None => Ok(()),
         }
     }
