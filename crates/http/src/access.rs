@@ -123,6 +123,17 @@ pub(crate) const TABLE: &[Entry] = &[
     reads("/api/graph/suggestions", Role::Viewer),
     edits("POST", "/api/graph/suggestions/confirm"),
     edits("POST", "/api/graph/suggestions/dismiss"),
+    reads("/api/reports", Role::Viewer),
+    reads("/api/files", Role::Viewer),
+    owns("POST", "/api/files/upload").limited(&UPLOADS),
+    reads("/api/files/{id}", Role::Viewer),
+    owns("DELETE", "/api/files/{id}"),
+    reads("/api/files/{id}/report", Role::Viewer),
+    owns("POST", "/api/files/{id}/retry").limited(&UPLOADS),
+    reads("/api/files/{id}/shares", Role::Viewer),
+    owns("POST", "/api/files/{id}/shares"),
+    owns("DELETE", "/api/files/{id}/shares/{share}"),
+    reads("/api/shares/{token}", Role::Viewer).limited(&SHARED),
     reads("/api/events", Role::Viewer),
     reads("/api/events/history", Role::Viewer),
 ];
@@ -140,6 +151,16 @@ static EDITS: Limit = Limit { name: "edit_monitor", count: 1_200, window: Durati
 /// Each is long to read, and may keep everybody else from writing for a moment.
 static APPLIES: Limit =
     Limit { name: "apply_services", count: 60, window: Duration::from_secs(60) };
+
+/// As [`CHANGES`], of one's own files.
+static OWN_CHANGES: Limit =
+    Limit { name: "change_file", count: 300, window: Duration::from_secs(60) };
+
+/// Each fills the storage and asks a language model, which costs.
+static UPLOADS: Limit = Limit { name: "upload_file", count: 20, window: Duration::from_secs(60) };
+
+/// Nobody finds a token by trying.
+static SHARED: Limit = Limit { name: "read_share", count: 60, window: Duration::from_secs(60) };
 
 /// Each makes Mainstay call somebody and read what may be long.
 static TRIALS: Limit = Limit { name: "test_schema", count: 30, window: Duration::from_secs(60) };
@@ -172,6 +193,12 @@ const fn by_people(method: &'static str, path: &'static str, role: Role) -> Entr
 /// Changes what is watched, with a session or with a token that writes.
 const fn edits(method: &'static str, path: &'static str) -> Entry {
     let needs = Needs { limit: Some(&EDITS), ..Needs::new(Role::Editor, Some(Scope::Write)) };
+    Entry { method, path, who: Who::SignedIn(needs) }
+}
+
+/// Changes what belongs to the caller, with a session or with a token that writes.
+const fn owns(method: &'static str, path: &'static str) -> Entry {
+    let needs = Needs { limit: Some(&OWN_CHANGES), ..Needs::new(Role::Viewer, Some(Scope::Write)) };
     Entry { method, path, who: Who::SignedIn(needs) }
 }
 

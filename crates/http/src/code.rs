@@ -39,6 +39,16 @@ codes! {
     Busy: SERVICE_UNAVAILABLE, "busy", "Mainstay is busy";
     /// A request that changes something does not come from the site itself.
     Csrf: FORBIDDEN, "csrf", "The request does not come from this site";
+    /// The uploaded file has no bytes.
+    EmptyFile: BAD_REQUEST, "empty_file", "The file is empty";
+    /// The file was stored, and its report could not be queued.
+    EnqueueFailed: SERVICE_UNAVAILABLE, "enqueue_failed", "The report could not be queued";
+    /// The upload of the file failed, so there is nothing to try again.
+    FileNeverStored: CONFLICT, "file_never_stored", "The file was never stored";
+    /// Only a failed file can be tried again.
+    FileNotFailed: CONFLICT, "file_not_failed", "The file has not failed";
+    /// The uploaded file is larger than allowed.
+    FileTooLarge: PAYLOAD_TOO_LARGE, "file_too_large", "The file is too large";
     /// The caller's role does not reach so far.
     Forbidden: FORBIDDEN, "forbidden", "Your role does not allow this";
     /// The form was loaded too long ago, or its timestamp is not ours.
@@ -61,6 +71,10 @@ codes! {
     InvalidCredentials: UNAUTHORIZED, "invalid_credentials", "The e-mail or the password is wrong";
     /// The text is no e-mail address that is taken here.
     InvalidEmail: BAD_REQUEST, "invalid_email", "The e-mail address is not valid";
+    /// A share can't last so long or so short.
+    InvalidExpiresIn: BAD_REQUEST, "invalid_expires_in", "The share can't last so long";
+    /// The uploaded file is of another kind.
+    InvalidFileType: BAD_REQUEST, "invalid_file_type", "The kind of file is not accepted";
     /// No format has this name.
     InvalidFormat: BAD_REQUEST, "invalid_format", "The format is not valid";
     /// Further headers of a service can't be sent.
@@ -69,6 +83,8 @@ codes! {
     InvalidHealthEndpoint: BAD_REQUEST, "invalid_health_endpoint", "The health endpoint is not valid";
     /// `Host` is missing, doubled or unreadable.
     InvalidHost: BAD_REQUEST, "invalid_host", "The host is not valid";
+    /// The multipart body can't be read, or has other parts than expected.
+    InvalidMultipart: BAD_REQUEST, "invalid_multipart", "The upload is not as expected";
     /// The link's token is unknown, used, revoked or too old.
     InvalidOrExpiredToken: BAD_REQUEST, "invalid_or_expired_token", "The link is not valid any more";
     /// The text is no kind of job.
@@ -87,6 +103,8 @@ codes! {
     InvalidTeam: BAD_REQUEST, "invalid_team", "The team is not valid";
     /// The time for a request is out of its bounds.
     InvalidTimeoutMs: BAD_REQUEST, "invalid_timeout_ms", "The timeout is not valid";
+    /// The time of the incident is none.
+    InvalidWindow: BAD_REQUEST, "invalid_window", "The time of the incident is not accepted";
     /// The invite was accepted, was revoked or has expired.
     InviteNotPending: CONFLICT, "invite_not_pending", "The invite is not pending";
     /// The failed job has left the queue by age.
@@ -115,6 +133,14 @@ codes! {
     PollInProgress: CONFLICT, "poll_in_progress", "A poll is under way";
     /// The service was polled, and the result can't be written down now.
     PollNotRecorded: SERVICE_UNAVAILABLE, "poll_not_recorded", "The poll is not recorded";
+    /// The report could not be read from the storage.
+    ReportFetchFailed: INTERNAL_SERVER_ERROR, "report_fetch_failed", "report_fetch_failed";
+    /// The file has no report.
+    ReportNotReady: CONFLICT, "report_not_ready", "report_not_ready";
+    /// No language model is configured.
+    ReportsNotConfigured: SERVICE_UNAVAILABLE, "reports_not_configured", "Reports are switched off";
+    /// The storage did not take the file.
+    S3PutFailed: SERVICE_UNAVAILABLE, "s3_put_failed", "The file could not be stored";
     /// The service was edited or removed while it was polled.
     ServiceChanged: CONFLICT, "service_changed", "The service was changed meanwhile";
     /// More requests came than are allowed in this time.
@@ -127,6 +153,8 @@ codes! {
     SessionRequired: FORBIDDEN, "session_required", "This needs a session";
     /// The first account exists already.
     SetupDone: CONFLICT, "setup_done", "Mainstay is set up already";
+    /// The link was taken back.
+    ShareRevoked: GONE, "share_revoked", "The link was taken back";
     /// The answer took too long.
     TimedOut: SERVICE_UNAVAILABLE, "timed_out", "The answer took too long";
     /// There are as many aliases as there may be.
@@ -135,10 +163,14 @@ codes! {
     TooManyAttempts: TOO_MANY_REQUESTS, "too_many_attempts", "There were too many attempts";
     /// More changes than are applied at once.
     TooManyChanges: BAD_REQUEST, "too_many_changes", "There are too many changes at once";
+    /// The user has as many files as one may have.
+    TooManyFiles: CONFLICT, "too_many_files", "There are too many files";
     /// More headers than allowed.
     TooManyHeaders: REQUEST_HEADER_FIELDS_TOO_LARGE, "too_many_headers", "There are too many headers";
     /// There are as many services as there may be.
     TooManyServices: CONFLICT, "too_many_services", "There are too many services";
+    /// The file has as many shares as one may have.
+    TooManyShares: CONFLICT, "too_many_shares", "There are too many shares";
     /// The user has as many API tokens as one may have.
     TooManyTokens: CONFLICT, "too_many_tokens", "There are too many API tokens";
     /// The request carries no session and no API token that is valid.
@@ -147,6 +179,8 @@ codes! {
     UnknownHost: MISDIRECTED_REQUEST, "unknown_host", "The host is not known here";
     /// The body is of another kind than expected.
     UnsupportedMediaType: UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", "The kind of body is not supported";
+    /// The upload was given up while it went on.
+    UploadInterrupted: CONFLICT, "upload_interrupted", "The upload was given up";
     /// The user is disabled.
     UserDisabled: FORBIDDEN, "user_disabled", "The account is disabled";
     /// A user with this e-mail exists.
@@ -182,7 +216,11 @@ mod tests {
         for &code in Code::ALL {
             let name = code.name();
             assert!(seen.insert(name), "{name} is there twice");
-            assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+            assert!(
+                name.bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'),
+                "{name}"
+            );
             assert!(code.status().is_client_error() || code.status().is_server_error(), "{name}");
             assert!(!code.phrase().ends_with('.'), "{name}");
         }
@@ -211,6 +249,23 @@ mod tests {
             (409, &["name_taken", "alias_taken", "poll_in_progress", "not_polled", "self_link"]),
             (422, &["blocked_address"]),
             (429, &["host_busy"]),
+        ] {
+            for name in names {
+                let code = Code::ALL.iter().find(|code| code.name() == *name);
+                assert_eq!(code.unwrap().status().as_u16(), status, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_codes_of_reports_have_the_agreed_statuses() {
+        for (status, names) in [
+            (400, &["empty_file", "invalid_file_type", "invalid_multipart", "invalid_window"][..]),
+            (409, &["report_not_ready", "file_not_failed", "file_never_stored"]),
+            (410, &["share_revoked"]),
+            (413, &["file_too_large"]),
+            (500, &["report_fetch_failed"]),
+            (503, &["reports_not_configured", "s3_put_failed", "enqueue_failed"]),
         ] {
             for name in names {
                 let code = Code::ALL.iter().find(|code| code.name() == *name);

@@ -51,6 +51,12 @@ pub(crate) const MAX_CURSOR_CHARS: usize = 512;
 pub(crate) const MAX_ADDRESSES: usize = 16 * 1024;
 /// Hops of `X-Forwarded-For` that are looked at, from the nearest on.
 pub(crate) const MAX_FORWARDED_HOPS: usize = 16;
+/// Bytes of a multipart body beside the file in it: heads of parts, boundaries, short fields.
+pub(crate) const MULTIPART_ROOM_BYTES: u64 = 64 * 1024;
+/// Bytes of the head of one part of a multipart body.
+pub(crate) const PART_HEAD_BYTES: usize = 16 * 1024;
+/// Bytes of a part that is no file.
+pub(crate) const PART_FIELD_BYTES: usize = 1024;
 /// What `Retry-After` says when nothing better is known.
 pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(5);
 
@@ -63,6 +69,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// From the end of a request's head to the head of its answer; a stream may go on after it.
     pub request_time: Duration,
+    /// The same for an upload: a slow line takes minutes.
+    pub upload_time: Duration,
     /// From the first byte of a request's head, or from the connection, to the head's end.
     pub head_time: Duration,
     /// The TLS handshake.
@@ -93,6 +101,7 @@ impl Default for Limits {
             body_bytes: 256 * 1024,
             body_time: Duration::from_secs(20),
             request_time: Duration::from_secs(30),
+            upload_time: Duration::from_mins(5),
             head_time: Duration::from_secs(10),
             handshake_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(75),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse as _, Response};
 use mainstay_base::{Clock, IdSource};
@@ -31,6 +31,7 @@ use crate::gate::Gate;
 use crate::headers::dress;
 use crate::measure::{self, Meter};
 use crate::request_id::{self, RequestId};
+use crate::routes::UPLOAD_PATH;
 
 /// What the layer needs for every request.
 pub(crate) struct Watch {
@@ -40,6 +41,16 @@ pub(crate) struct Watch {
     pub(crate) gate: Gate,
     pub(crate) headers: HeaderMap,
     pub(crate) request_time: Duration,
+    pub(crate) upload_time: Duration,
+}
+
+impl Watch {
+    /// How long a request may wait for its answer.
+    fn time_of(&self, request: &Request) -> Duration {
+        let path = request.extensions().get::<MatchedPath>();
+        let is_upload = path.is_some_and(|path| path.as_str() == UPLOAD_PATH);
+        if is_upload { self.upload_time } else { self.request_time }
+    }
 }
 
 /// Puts [`Observe`] around each route.
@@ -81,11 +92,13 @@ where
         if ![Method::GET, Method::HEAD].contains(request.method()) {
             request.extensions_mut().insert(RequestId(flight.request_id.clone()));
         }
+        let time = self.watch.time_of(&request);
         Observed {
             span: flight.span(),
             // Not even started for a refused request.
             route: refusal.is_none().then(|| self.inner.call(request)),
-            deadline: sleep(self.watch.request_time),
+            deadline: sleep(time),
+            time,
             refusal,
             flight,
         }
@@ -99,6 +112,7 @@ pin_project! {
         route: Option<F>,
         #[pin]
         deadline: Sleep,
+        time: Duration,
         refusal: Option<Error>,
         span: Span,
         flight: Flight,
@@ -129,7 +143,7 @@ where
                         drop(entered);
                         ready!(this.deadline.poll(context));
                         this.route.set(None);
-                        timed_out(this.flight.watch.request_time).into_response()
+                        timed_out(*this.time).into_response()
                     }
                 }
             }

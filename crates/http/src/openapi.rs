@@ -34,6 +34,7 @@ use crate::routes;
         (name = "activity", description = "What changed lately."),
         (name = "board", description = "Everything at a glance."),
         (name = "instances", description = "Who shares the polling."),
+        (name = "files", description = "Transcripts of incident calls, the reports made of them, and who else may read these."),
         (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),
     )

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_jobs::Jobs;
+use mainstay_reports::Reports;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{self, Doors, Entry};
@@ -47,6 +48,7 @@ pub(crate) struct State {
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    pub(crate) reports: Reports,
     pub(crate) build: BuildInfo,
     pub(crate) started_at: Timestamp,
     pub(crate) probe: Arc<dyn Probe>,
@@ -157,6 +159,7 @@ fn watch(clock: &Arc<dyn Clock>, ids: &IdSource, site: &Site, limits: &Limits) -
         // machine's other sites.
         headers: headers::template(site.https && !site.alone),
         request_time: limits.request_time,
+        upload_time: limits.upload_time,
     })
 }
 
@@ -173,6 +176,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         live,
         jobs,
         monitor,
+        reports,
         build,
         started_at,
         probe,
@@ -192,6 +196,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         live,
         jobs,
         monitor,
+        reports,
         build,
         started_at,
         probe,

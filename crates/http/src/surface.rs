@@ -12,6 +12,7 @@ use mainstay_jobs::Jobs;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::shards::Instances;
 use mainstay_monitor::{Fetch, Graphs, Past, Polling, Services, Views};
+use mainstay_reports::Reports;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -35,6 +36,8 @@ pub struct Surface {
     pub jobs: Jobs,
     /// What is watched.
     pub monitor: Monitor,
+    /// Transcripts and the reports made of them.
+    pub reports: Reports,
     /// Which Mainstay this is.
     pub build: BuildInfo,
     /// When it started.

@@ -309,6 +309,15 @@ pub struct Lease {
     pub(crate) token: i64,
 }
 
+impl Lease {
+    /// A word for this claim of this job, which no other claim of it has: what an attempt stores
+    /// outside the database goes by it.
+    #[must_use]
+    pub fn attempt(self) -> String {
+        format!("{:016x}", self.token)
+    }
+}
+
 /// One change of a job's status, as its kind's hook is told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {

@@ -47,6 +47,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(6, "0006_graph", "graph"),
     migration!(7, "0007_instances", "instances"),
     migration!(8, "0008_past", "past"),
+    migration!(9, "0009_reports", "reports"),
 ];
 
 impl Migration {

@@ -37,6 +37,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mainstay-reports",
+        &[
+            "mainstay-base",
+            "mainstay-breaker",
+            "mainstay-kernel",
+            "mainstay-outbound",
+            "mainstay-store",
+            "mainstay-events",
+            "mainstay-jobs",
+        ],
+    ),
+    (
         "mainstay-http",
         &[
             "mainstay-base",
@@ -46,6 +58,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-jobs",
             "mainstay-accounts",
             "mainstay-monitor",
+            "mainstay-reports",
         ],
     ),
     ("mainstay-web", &[]),
@@ -61,6 +74,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-jobs",
             "mainstay-accounts",
             "mainstay-monitor",
+            "mainstay-reports",
             "mainstay-http",
             "mainstay-standins",
             "mainstay-web",
@@ -76,7 +90,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("axum", &["mainstay-http"]),
     ("hyper", &["mainstay-http", "mainstay-outbound", "mainstay-standins"]),
     ("reqwest", &[]),
-    ("object_store", &[]),
+    ("object_store", &["mainstay-outbound"]),
     ("argon2", &["mainstay-accounts"]),
     ("lettre", &["mainstay-outbound"]),
     ("anyhow", &["mainstay"]),

@@ -19,6 +19,9 @@ mod dependencies;
 mod encoding;
 mod entry;
 mod events;
+mod file_shares;
+mod files;
+mod files_upload;
 mod graph;
 mod graph_history;
 mod health;
@@ -33,6 +36,7 @@ mod services;
 mod services_apply;
 mod services_try;
 mod setup;
+mod shares;
 mod system;
 mod uptime;
 
@@ -45,6 +49,7 @@ use utoipa_axum::routes;
 use crate::error::ErrorBody;
 use crate::openapi::Document;
 use crate::router::{SharedState, VitalState};
+pub(crate) use files_upload::UPLOAD_PATH;
 
 /// How every route answers when it refuses or fails.
 #[derive(utoipa::IntoResponses)]
@@ -114,6 +119,15 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(graph::suggestions))
         .routes(routes!(graph::confirm))
         .routes(routes!(graph::dismiss))
+        .routes(routes!(files::reports))
+        .routes(routes!(files::list))
+        .routes(routes!(files_upload::upload))
+        .routes(routes!(files::find, files::remove))
+        .routes(routes!(files::report))
+        .routes(routes!(files::retry))
+        .routes(routes!(file_shares::list, file_shares::create))
+        .routes(routes!(file_shares::revoke))
+        .routes(routes!(shares::read))
         .routes(routes!(events::follow))
         .routes(routes!(events::history))
         .routes(routes!(admin_access_requests::list))

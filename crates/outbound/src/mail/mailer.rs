@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Clock, Id, Moment, Timestamp};
-use mainstay_breaker::{Breaker, ByError, CallError, Detector, HalfOpenPolicy, Sleep};
+use mainstay_base::{Clock, Id, Timestamp};
+use mainstay_breaker::{Breaker, ByError, CallError, Detector, HalfOpenPolicy};
 
 use super::address::MailAddress;
 use super::config::{FAILURES_TO_OPEN, MailConfig, Pace};
@@ -14,6 +14,7 @@ use super::failure::Failure;
 use super::measure::{self, Outcome};
 use super::message::{Letter, Mail};
 use super::transport::{Smtp, Transport};
+use crate::pace::BreakerClock;
 
 /// Sends mail. Its clones speak to the same server and share what they learn of it.
 #[derive(Clone)]
@@ -113,20 +114,6 @@ fn tell(id: Id, domain: &str, sent: &Result<(), SendError>) {
             event = "mail", outcome, reason = error.reason(), mail = %id, %domain, %error,
             "mail not sent"
         ),
-    }
-}
-
-/// The breaker goes by the same clock as everything else.
-struct BreakerClock(Arc<dyn Clock>);
-
-impl mainstay_breaker::Clock for BreakerClock {
-    fn now(&self) -> mainstay_breaker::Moment {
-        let origin = Moment::from_origin(Duration::ZERO);
-        mainstay_breaker::Moment::default().plus(self.0.moment().since(origin))
-    }
-
-    fn sleep(&self, duration: Duration) -> Sleep {
-        Box::pin(tokio::time::sleep(duration))
     }
 }
 

@@ -15,13 +15,14 @@ pub struct WebAnswer {
     /// The time from the call to the last byte, redirects and connecting included.
     pub latency: Duration,
     content_type: Option<HeaderValue>,
+    retry_after: Option<HeaderValue>,
 }
 
 impl WebAnswer {
     /// An answer without a content type: for those who stand in for the world.
     #[must_use]
     pub const fn new(status: u16, body: Bytes, latency: Duration) -> Self {
-        Self { status, body, latency, content_type: None }
+        Self { status, body, latency, content_type: None, retry_after: None }
     }
 
     /// Whether the status is one of success.
@@ -36,7 +37,19 @@ impl WebAnswer {
         self.content_type.as_ref().and_then(|value| value.to_str().ok())
     }
 
-    pub(crate) fn with_content_type(self, content_type: Option<HeaderValue>) -> Self {
-        Self { content_type, ..self }
+    /// How long the server asks to be left alone, where it says so in seconds.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        let text = self.retry_after.as_ref()?.to_str().ok()?.trim();
+        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| is_plain).map(Duration::from_secs)
+    }
+
+    pub(crate) fn with_headers(
+        self,
+        content_type: Option<HeaderValue>,
+        retry_after: Option<HeaderValue>,
+    ) -> Self {
+        Self { content_type, retry_after, ..self }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{CONTENT_TYPE, HeaderMap};
+use hyper::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use hyper::{Method, Request};
 use mainstay_base::Clock;
 use tokio::runtime::Handle;
@@ -42,10 +42,10 @@ struct Inner {
 }
 
 /// An answer, redirects included.
-struct Page {
-    status: u16,
-    headers: HeaderMap,
-    body: Bytes,
+pub(crate) struct Page {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
     is_redirect: bool,
 }
 
@@ -80,17 +80,27 @@ impl Web {
     /// # Errors
     /// [`FetchError`] with its kind and a sentence that a person can act on.
     pub async fn fetch(&self, request: &WebRequest) -> Result<WebAnswer, FetchError> {
-        let (inner, prepared) = (&*self.0, request.prepared());
+        let (fetched, latency) = self.exchange(request.prepared()).await;
+        fetched.map(|mut page| {
+            let answer = WebAnswer::new(page.status, page.body, latency);
+            let retry_after = page.headers.remove(RETRY_AFTER);
+            answer.with_headers(page.headers.remove(CONTENT_TYPE), retry_after)
+        })
+    }
+
+    /// As [`Web::fetch`], with all headers of the answer, and the time that it took.
+    pub(crate) async fn exchange(
+        &self,
+        prepared: &Prepared,
+    ) -> (Result<Page, FetchError>, Duration) {
+        let inner = &*self.0;
         let started = inner.clock.moment();
         let progress = Progress::new();
         let fetched = timeout(prepared.timeout, inner.follow(prepared, &progress)).await;
         let fetched = fetched.unwrap_or_else(|_| Err(progress.ran_out(prepared.timeout)));
         let latency = inner.clock.moment().since(started);
         inner.measures.ended(prepared.purpose, &fetched, latency);
-        fetched.map(|mut page| {
-            let content_type = page.headers.remove(CONTENT_TYPE);
-            WebAnswer::new(page.status, page.body, latency).with_content_type(content_type)
-        })
+        (fetched, latency)
     }
 }
 

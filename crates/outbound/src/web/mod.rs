@@ -22,7 +22,7 @@ pub mod request;
 pub mod resolve;
 mod stream;
 mod system;
-mod target;
+pub(crate) mod target;
 mod tls;
 
 pub use answer::WebAnswer;

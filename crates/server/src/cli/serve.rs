@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use mainstay_accounts::{Accounts, Token};
+use mainstay_accounts::Token;
 use mainstay_base::{Clock, SystemClock, SystemRng};
 use mainstay_http::{CookieName, Drained, Live, Proofs, Surface, Tls};
 use mainstay_jobs::RunnerTask;
@@ -81,7 +81,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     let listener = listen::bind(&config.http.listen).await?;
     let opening = Opening {
         cookie: |_| CookieName::default(),
-        prepare: async |accounts: &Accounts| Ok(accounts.setup_token().await?),
+        prepare: async |rooms: &Rooms| Ok(rooms.accounts.setup_token().await?),
         announce: |setup: Option<Token>, site: &str| {
             tell_setup(site, setup.as_ref());
             Ok(())
@@ -94,7 +94,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
 pub(crate) struct Opening<Prepare, Announce> {
     /// What the cookie of a session is called, by the port.
     pub(crate) cookie: fn(u16) -> CookieName,
-    /// With the accounts, before anybody is let in.
+    /// With the rooms, before anybody is let in.
     pub(crate) prepare: Prepare,
     /// With what came of that and the address of the site, when everybody is.
     pub(crate) announce: Announce,
@@ -109,7 +109,7 @@ pub(crate) async fn serve_on<Prepare, Announce, Prepared>(
     opening: Opening<Prepare, Announce>,
 ) -> anyhow::Result<Exit>
 where
-    Prepare: AsyncFnOnce(&Accounts) -> anyhow::Result<Prepared>,
+    Prepare: AsyncFnOnce(&Rooms) -> anyhow::Result<Prepared>,
     Announce: FnOnce(Prepared, &str) -> anyhow::Result<()>,
 {
     let tls =
@@ -146,11 +146,11 @@ async fn open_doors<Prepare, Announce, Prepared>(
     stop: &CancellationToken,
 ) -> anyhow::Result<Drained>
 where
-    Prepare: AsyncFnOnce(&Accounts) -> anyhow::Result<Prepared>,
+    Prepare: AsyncFnOnce(&Rooms) -> anyhow::Result<Prepared>,
     Announce: FnOnce(Prepared, &str) -> anyhow::Result<()>,
 {
     let Process { clock, recorder, listener, tls } = process;
-    let prepared = (opening.prepare)(&rooms.accounts).await?;
+    let prepared = (opening.prepare)(&rooms).await?;
     let bound = listener.local_addr().context("the bound address can't be read")?;
     let beside =
         Beside { clock, recorder, own_port: bound.port(), cookie: (opening.cookie)(bound.port()) };
@@ -208,7 +208,8 @@ fn start(
 ) -> anyhow::Result<Surface> {
     let Beside { clock, recorder, own_port, cookie } = beside;
     let Tasks { tasks, monitor: polls, runner } = running;
-    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper } = rooms;
+    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, .. } = rooms;
+    let Rooms { pepper, reports, .. } = rooms;
     let parts = monitor::Parts {
         clock: Arc::clone(&clock),
         ids: ids.clone(),
@@ -250,6 +251,7 @@ fn start(
         live,
         jobs,
         monitor,
+        reports,
         runner: runner.as_ref().map(RunnerTask::turning),
         cookie,
     };

@@ -1,0 +1,232 @@
+//! What nobody else ends: uploads whose server died, and objects that nothing refers to.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use mainstay_base::Timestamp;
+use mainstay_jobs::{Claimed, Context, CronJob, Handler, JobError, JobsError, Kind, NewJob};
+use serde_json::json;
+
+use crate::announce::{self, News};
+use crate::error::ReportsError;
+use crate::keys;
+use crate::measure;
+use crate::model::{FileError, FileStatus};
+use crate::objects::{ObjectEntry, ObjectError};
+use crate::record::{shares, sweep};
+use crate::reports::Reports;
+
+/// The kind of job that sweeps.
+pub const SWEEP: &str = "sweep_reports";
+/// A file that is uploaded for longer has lost its server: no request lasts so long.
+pub const UPLOAD_LIMIT: Duration = Duration::from_mins(10);
+/// An object that nothing refers to for so long is nobody's: no attempt lasts so long.
+pub const ORPHAN_AGE: Duration = Duration::from_hours(24);
+/// How long an expired share is remembered, so that its owner still sees it.
+const SHARE_REMEMBERED: Duration = Duration::from_hours(30 * 24);
+/// Rows that are changed in one transaction.
+const TOGETHER: i64 = 200;
+/// Transactions of each sort in one run; the rest waits for the next.
+const MOST_PORTIONS: usize = 50;
+/// Objects that are listed at once.
+const LISTED: usize = 500;
+/// Lists in one run: a million objects; the rest waits for the next.
+const MOST_LISTS: usize = 2_000;
+/// Uploads are looked at every minute.
+const UPLOADS_AT: &str = "* * * * *";
+/// Objects are looked at every hour.
+const OBJECTS_AT: &str = "17 * * * *";
+
+/// What one run has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Uploads that were ended.
+    pub uploads: u64,
+    /// Shares that were forgotten.
+    pub shares: u64,
+    /// Objects that were removed.
+    pub objects: u64,
+    /// Objects that could not be removed.
+    pub left: u64,
+}
+
+/// Sweeps, as a job.
+#[derive(Debug)]
+pub struct Sweeper {
+    kind: Kind,
+    reports: Reports,
+}
+
+impl Sweeper {
+    /// Sweeps what `reports` leaves.
+    ///
+    /// # Errors
+    /// Never: the name of the kind is fit.
+    pub fn new(reports: Reports) -> Result<Self, JobsError> {
+        Ok(Self { kind: Kind::new(SWEEP)?, reports })
+    }
+
+    /// When it sweeps.
+    ///
+    /// # Errors
+    /// Never: the times can be read.
+    pub fn cron() -> Result<Vec<CronJob>, JobsError> {
+        let job = |objects: bool| {
+            Ok::<_, JobsError>(NewJob::new(Kind::new(SWEEP)?, json!({"objects": objects})))
+        };
+        Ok(vec![
+            CronJob::new("sweep_uploads", UPLOADS_AT, job(false)?)?,
+            CronJob::new("sweep_report_objects", OBJECTS_AT, job(true)?)?,
+        ])
+    }
+}
+
+impl Handler for Sweeper {
+    fn kind(&self) -> Kind {
+        self.kind.clone()
+    }
+
+    fn run<'a>(
+        &'a self,
+        job: &'a Claimed,
+        context: &'a Context,
+    ) -> BoxFuture<'a, Result<(), JobError>> {
+        Box::pin(async move {
+            let with_objects = job.payload.get("objects").and_then(serde_json::Value::as_bool);
+            let sweeping = async {
+                let mut swept = self.reports.sweep_rows().await?;
+                if with_objects == Some(true) {
+                    let objects = self.reports.sweep_objects().await?;
+                    (swept.objects, swept.left) = (objects.objects, objects.left);
+                }
+                Ok::<_, SweepError>(swept)
+            };
+            let swept = context.cancelled().run_until_cancelled(sweeping).await;
+            match swept {
+                None => Ok(()),
+                Some(Ok(_)) => Ok(()),
+                Some(Err(error)) => Err(JobError::retriable("sweep_failed", error.to_string())),
+            }
+        })
+    }
+}
+
+/// Why a sweep ended early. What was swept so far is swept.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// The database or the queue failed.
+    #[error(transparent)]
+    Reports(#[from] ReportsError),
+    /// The storage could not be listed.
+    #[error("the storage could not be listed: {0}")]
+    List(#[from] ObjectError),
+}
+
+impl Reports {
+    /// Ends uploads that lost their server, and forgets shares that expired long ago.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn sweep_rows(&self) -> Result<Swept, ReportsError> {
+        let now = self.db().now().await?;
+        let mut swept = Swept::default();
+        for _ in 0..MOST_PORTIONS {
+            let ended = self.interrupt(earlier(now, UPLOAD_LIMIT)).await?;
+            swept.uploads = swept.uploads.saturating_add(ended);
+            if ended < TOGETHER.unsigned_abs() {
+                break;
+            }
+        }
+        for _ in 0..MOST_PORTIONS {
+            let before = earlier(now, SHARE_REMEMBERED);
+            let forgotten =
+                self.db().write(async |tx| shares::forget(tx, before, TOGETHER).await).await?;
+            swept.shares = swept.shares.saturating_add(forgotten);
+            if forgotten < TOGETHER.unsigned_abs() {
+                break;
+            }
+        }
+        Ok(swept)
+    }
+
+    /// Removes objects that nothing refers to and that are old enough that nobody is about to.
+    ///
+    /// # Errors
+    /// When the storage can't be listed, or the database fails.
+    pub async fn sweep_objects(&self) -> Result<Swept, SweepError> {
+        let mut swept = Swept::default();
+        let mut after: Option<String> = None;
+        for _ in 0..MOST_LISTS {
+            let objects = &self.shared.objects;
+            let listed = objects.list(keys::PREFIX, after.as_deref(), LISTED).await?;
+            let Some(last) = listed.last() else { break };
+            after = Some(last.key.clone());
+            // By the storage's clock the objects are dated: a day leaves room for that of the database.
+            let before = earlier(self.db().now().await.map_err(ReportsError::from)?, ORPHAN_AGE);
+            self.sweep_listed(listed, before, &mut swept).await?;
+        }
+        measure::swept(swept.objects);
+        Ok(swept)
+    }
+
+    async fn sweep_listed(
+        &self,
+        listed: Vec<ObjectEntry>,
+        before: Timestamp,
+        swept: &mut Swept,
+    ) -> Result<(), ReportsError> {
+        // What this room has not stored is not this room's to remove.
+        let old: Vec<_> = listed
+            .into_iter()
+            .filter(|entry| entry.modified < before)
+            .filter_map(|entry| keys::owner(&entry.key).map(|owner| (entry.key, owner)))
+            .collect();
+        if old.is_empty() {
+            return Ok(());
+        }
+        let owners: HashSet<_> = old.iter().map(|(_, owner)| *owner).collect();
+        let referenced = sweep::referenced(self.db(), &owners).await?;
+        for (key, (_, file)) in old.iter().filter(|(key, _)| !referenced.contains(key)) {
+            match self.shared.objects.delete(key).await {
+                Ok(()) => {
+                    tracing::info!(event = "orphan_swept", file_id = %file, key,
+                        "an object that nothing referred to was removed");
+                    swept.objects = swept.objects.saturating_add(1);
+                }
+                Err(error) => {
+                    tracing::warn!(event = "orphan_s3_object", file_id = %file, key, %error,
+                        "an object that nothing refers to could not be removed");
+                    swept.left = swept.left.saturating_add(1);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn interrupt(&self, before: Timestamp) -> Result<u64, ReportsError> {
+        let error = FileError {
+            code: "upload_interrupted".to_owned(),
+            message: "the server stopped while the file was uploaded; upload it again".to_owned(),
+        };
+        let ended = self.shared.events.write(async |tx, out| {
+            let ended = sweep::interrupt(tx, before, TOGETHER, &error).await?;
+            for &file in &ended {
+                let news = News::of_upload(file, FileStatus::Failed, Some(&error.code));
+                announce::state_changed(out, &news)?;
+            }
+            Ok::<_, ReportsError>(ended)
+        });
+        let ended = ended.await?;
+        for (_, file) in &ended {
+            tracing::warn!(event = "upload_interrupted", file_id = %file,
+                "an upload lost its server and was given up");
+        }
+        Ok(u64::try_from(ended.len()).unwrap_or(u64::MAX))
+    }
+}
+
+fn earlier(now: Timestamp, span: Duration) -> Timestamp {
+    let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(now.as_millis().saturating_sub(millis))
+}

@@ -1,0 +1,2 @@
+DROP TABLE file_shares;
+DROP TABLE files;
