@@ -102,12 +102,12 @@ each_database! {
         let house = House::with(database, GraphsOptions { window, ..options() }).await;
         let shop = house.service("Shop").await;
         let name = |answer: &Answer| serde_json::from_slice::<Value>(&answer.plain).unwrap()["nodes"][0]["name"].clone();
-        assert_eq!(name(&*house.graphs.whole().await.unwrap()), "Shop");
+        assert_eq!(name(&house.graphs.whole().await.unwrap()), "Shop");
         for new in ["Store", "Stall"] {
             house.execute(&format!("UPDATE services SET name = '{new}'")).await;
             house.announce([("service:updated", json!({"service_id": shop.id}))].into_iter()).await;
             assert_eq!(name(&house.graphs.around(shop.id, 1).await.unwrap()), new);
-            assert_eq!(name(&*house.graphs.whole().await.unwrap()), new);
+            assert_eq!(name(&house.graphs.whole().await.unwrap()), new);
         }
     }
 }
