@@ -8,7 +8,7 @@ use object_store::MultipartUpload;
 use tokio::runtime::Handle;
 
 use super::error::BlobError;
-use super::folder::{Folder, Incoming};
+use super::folder::Incoming;
 use super::key::BlobKey;
 use super::measure::Operation;
 use super::s3::{self, S3};
@@ -89,7 +89,8 @@ impl BlobUpload {
         let state = mem::replace(&mut self.state, State::Ended);
         match (state, self.blobs.backend()) {
             (State::Folder(incoming), Backend::Folder(folder)) => {
-                self.end_folder(folder, incoming).await?;
+                let ended = folder.end(incoming, &self.key);
+                self.blobs.guard().call(Operation::Finish, ended).await?;
             }
             (State::Small(rest), Backend::S3(s3)) => {
                 let put = s3.put(&self.key, rest.freeze());
@@ -108,10 +109,6 @@ impl BlobUpload {
         if let State::Parts(parts) = mem::replace(&mut self.state, State::Ended) {
             abort(&self.blobs, parts.upload).await;
         }
-    }
-
-    async fn end_folder(&self, folder: &Folder, incoming: Incoming) -> Result<(), BlobError> {
-        self.blobs.guard().call(Operation::Finish, folder.end(incoming, &self.key)).await
     }
 
     async fn grow(&self, s3: &S3, mut rest: BytesMut, part: Bytes) -> Result<State, BlobError> {
