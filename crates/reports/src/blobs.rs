@@ -72,13 +72,13 @@ impl From<BlobError> for ObjectError {
             BlobErrorKind::Transient => ObjectErrorKind::Transient,
             BlobErrorKind::Permanent => ObjectErrorKind::Permanent,
         };
-        Self { kind, message: error.to_string() }
+        Self { kind, message: error.to_string(), retry_after: error.retry_after() }
     }
 }
 
 impl From<BlobKeyError> for ObjectError {
     fn from(error: BlobKeyError) -> Self {
         let message = format!("the key of the object is none: {error}");
-        Self { kind: ObjectErrorKind::Permanent, message }
+        Self { kind: ObjectErrorKind::Permanent, message, retry_after: None }
     }
 }

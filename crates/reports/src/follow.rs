@@ -7,15 +7,11 @@ use mainstay_store::Tx;
 use serde_json::Value;
 
 use crate::announce::{self, News};
+use crate::decide;
 use crate::error::ReportsError;
 use crate::measure;
 use crate::model::{FileError, FileStatus, Step};
 use crate::record::steps::{self, Followed, Told};
-
-/// What a fatal failure of the language model is called on a file; the job keeps the finer word.
-pub(crate) const LLM_CALL_FAILED: &str = "llm_call_failed";
-/// The words for those.
-const FATAL_LLM: [&str; 3] = ["llm_provider_4xx", "llm_output_invalid_json", "llm_provider_failed"];
 
 /// Whose file a job is about.
 pub(crate) fn subject(payload: &Value) -> Option<(Id, Id)> {
@@ -34,7 +30,7 @@ pub(crate) async fn follow(
     let Some(before) = locked else { return Ok(()) };
     let status = status_of(change.status);
     debug_assert_eq!(before.after(Step::of_job(change.cause)), Some(status), "{change:?}");
-    let error = change.failure.as_ref().map(file_error);
+    let error = change.failure.as_ref().map(|failure| file_error(failure, status));
     let error = told(change.cause, error.as_ref());
     let next_run_at = (status == FileStatus::Queued).then_some(change.next_run_at);
     let (user, id) = file;
@@ -52,14 +48,13 @@ pub(crate) async fn follow(
     Ok(())
 }
 
-/// What a file says went wrong with its job.
-fn file_error(failure: &Failure) -> FileError {
-    let code = if FATAL_LLM.contains(&failure.code.as_str()) {
-        LLM_CALL_FAILED.to_owned()
-    } else {
-        failure.code.clone()
+/// What a file says went wrong with its job: the finer word while that is tried again.
+fn file_error(failure: &Failure, status: FileStatus) -> FileError {
+    let code = match status {
+        FileStatus::Failed => decide::file_code(&failure.code),
+        FileStatus::Processing | FileStatus::Queued | FileStatus::Succeeded => &failure.code,
     };
-    FileError { code, message: failure.message.clone() }
+    FileError { code: code.to_owned(), message: failure.message.clone() }
 }
 
 const fn told<'a>(cause: Cause, error: Option<&'a FileError>) -> Told<'a> {
@@ -93,19 +88,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fatal_failure_of_the_model_has_one_word_on_the_file() {
-        for (job, file) in [
-            ("llm_provider_4xx", "llm_call_failed"),
-            ("llm_output_invalid_json", "llm_call_failed"),
-            ("llm_provider_failed", "llm_call_failed"),
-            ("llm_timeout", "llm_timeout"),
-            ("llm_rate_limited", "llm_rate_limited"),
-            ("schema_validation_failed", "schema_validation_failed"),
-            ("s3_read_failed", "s3_read_failed"),
-            ("crash_loop", "crash_loop"),
+    fn a_failed_file_has_one_word_for_all_failures_of_the_model() {
+        let failure = |code: &str| Failure { code: code.to_owned(), message: "m".to_owned() };
+        for (job, waiting, failed) in [
+            ("llm_provider_4xx", "llm_provider_4xx", "llm_call_failed"),
+            ("llm_timeout", "llm_timeout", "llm_call_failed"),
+            ("s3_read_failed", "s3_read_failed", "s3_read_failed"),
+            ("crash_loop", "crash_loop", "crash_loop"),
         ] {
-            let failure = Failure { code: job.to_owned(), message: "m".to_owned() };
-            assert_eq!(file_error(&failure).code, file);
+            assert_eq!(file_error(&failure(job), FileStatus::Queued).code, waiting);
+            assert_eq!(file_error(&failure(job), FileStatus::Failed).code, failed);
         }
     }
 

@@ -3,7 +3,9 @@
 //!
 //! The way of a file: [`name`] and [`model`] say what it is → [`upload`] stores it and queues its job →
 //! `record` (all SQL) writes down where it stands, `announce` tells its owner → [`maker`] has its report
-//! written by a [`writer`], from [`timelines`] too, while the file follows its job (`follow`) →
+//! written by a [`writer`], from [`timelines`] too, while the file follows its job (`follow`): from
+//! [`transcript`] (what was said) to [`prompt`] → [`llm`] (who writes the report) → [`schema`] (whether
+//! it is one) → [`decide`] (what becomes of the job and the file) →
 //! [`reports`] answers what people ask, [`shares`] lets others read → [`sweep`] ends what nobody else
 //! ends.
 //!
@@ -14,9 +16,11 @@
 mod announce;
 mod artefacts;
 mod blobs;
+pub mod decide;
 pub mod error;
 mod follow;
 pub mod keys;
+pub mod llm;
 pub mod maker;
 mod measure;
 pub mod model;
@@ -26,13 +30,16 @@ pub mod place;
 pub mod prompt;
 mod record;
 pub mod reports;
+pub mod schema;
 pub mod shares;
 pub mod sweep;
 pub mod timelines;
+pub mod transcript;
 pub mod upload;
 pub mod writer;
 
 pub use error::ReportsError;
+pub use llm::{Llm, LlmAnswer, LlmError, LlmRequest};
 pub use maker::{Pen, ReportMaker};
 pub use measure::describe_metrics;
 pub use model::{File, FileError, FileStatus, MAX_FILE_BYTES, MadeWith, Window};
@@ -44,4 +51,4 @@ pub use shares::{MadeShare, Share};
 pub use sweep::Sweeper;
 pub use timelines::{TimelineError, Timelines};
 pub use upload::Upload;
-pub use writer::{Draft, Source, Writer};
+pub use writer::{Draft, LlmWriter, Source, Writer};

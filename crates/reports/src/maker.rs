@@ -16,15 +16,16 @@ use mainstay_jobs::{
 use mainstay_store::{StoreError, Tx};
 use serde_json::json;
 
+use crate::decide;
 use crate::follow;
 use crate::keys::{self, Artefact};
 use crate::model::{File, MAX_FILE_BYTES, MadeWith};
 use crate::name::FileName;
-use crate::objects::{ObjectError, ObjectErrorKind};
 use crate::prompt::RecordedTimeline;
 use crate::record::files;
 use crate::record::steps::{self, Made};
 use crate::reports::{REPORT, Reports};
+use crate::schema::SchemaError;
 use crate::timelines::Timelines;
 use crate::writer::{Draft, Source, Writer};
 
@@ -177,7 +178,7 @@ impl Attempt<'_> {
         let original = objects
             .get(&file.keys.original, most)
             .await
-            .map_err(|error| storage_error("s3_read_failed", &error))?;
+            .map_err(|error| decide::after_read(&error))?;
         let name = FileName::parse(&file.name);
         let extension = name.map_err(|error| JobError::fatal("bad_name", error.to_string()))?;
         let recorded =
@@ -196,7 +197,7 @@ impl Attempt<'_> {
         // Before: one that is given up half-way may be there all the same.
         self.stored.lock().unwrap_or_else(PoisonError::into_inner).push(key.clone());
         let put = self.reports.shared.objects.put(&key, Bytes::from(text)).await;
-        put.map(|()| key).map_err(|error| storage_error("s3_write_failed", &error))
+        put.map(|()| key).map_err(|error| decide::after_write(&error))
     }
 
     /// Points the file at its report and marks the job as done, if the lease still holds.
@@ -216,7 +217,7 @@ impl Attempt<'_> {
             .write(async |tx, _| Ok::<_, JobsError>(steps::keep_raw(tx, file, raw).await?))
             .await;
         self.settled(kept).await?;
-        Err(JobError::fatal("schema_validation_failed", summary))
+        Err(JobError::fatal(SchemaError::CODE, summary))
     }
 
     /// What was stored goes unless it was written down, or may have been.
@@ -257,16 +258,6 @@ fn told(recorded: &RecordedTimeline) -> String {
     let entry = |entry: &crate::prompt::RecordedEntry| json!({"at": entry.at, "what": entry.what});
     let entries: Vec<_> = recorded.entries.iter().map(entry).collect();
     json!({"from": recorded.from, "to": recorded.to, "entries": entries}).to_string()
-}
-
-/// One that may work later is tried again.
-fn storage_error(code: &str, error: &ObjectError) -> JobError {
-    match error.kind {
-        ObjectErrorKind::Transient => JobError::retriable(code, error.to_string()),
-        ObjectErrorKind::Missing | ObjectErrorKind::TooLarge | ObjectErrorKind::Permanent => {
-            JobError::fatal(code, error.to_string())
-        }
-    }
 }
 
 impl std::fmt::Debug for ReportMaker {

@@ -1,5 +1,7 @@
 //! Where transcripts and reports are kept, as this room asks for it.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use mainstay_base::Timestamp;
@@ -59,6 +61,8 @@ pub struct ObjectError {
     pub kind: ObjectErrorKind,
     /// What happened, without secrets.
     pub message: String,
+    /// Set where the storage was not even asked, because it failed so often of late: when to ask again.
+    pub retry_after: Option<Duration>,
 }
 
 /// The sorts of failures.

@@ -3,13 +3,14 @@
 //! A simulated [`company`] (who there is and what leans on what) → the [`story`] (what happens to it and
 //! when, by a seed) → the [`world`] (how everything is at one moment, with [`noise`]) → the [`answer`](mod@answer) of
 //! each health endpoint, in the words of its framework → [`serve`] (real endpoints on loopback, by the
-//! clock of the [`director`]).
+//! clock of the [`director`]). Beside it the provider of a language model ([`llm`]).
 //!
 //! Everything but the last step is pure: the same seed and the same moment make the same world.
 
 pub mod answer;
 pub mod company;
 pub mod director;
+pub mod llm;
 pub mod noise;
 pub mod serve;
 pub mod story;

@@ -1,5 +1,6 @@
 //! For tests only: [`clock`] to move by hand, [`database`] of each kind, [`interrupt`] to drop a
-//! future in the middle, [`proxy`] to make a server slow.
+//! future in the middle, [`proxy`] to make a server slow, `s3` to store objects (by the feature of that
+//! name).
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -11,8 +12,12 @@ pub mod clock;
 pub mod database;
 pub mod interrupt;
 pub mod proxy;
+#[cfg(feature = "s3")]
+pub mod s3;
 
 pub use clock::FakeClock;
 pub use database::TestDatabase;
 pub use interrupt::drop_at_await;
 pub use proxy::SlowProxy;
+#[cfg(feature = "s3")]
+pub use s3::S3Server;

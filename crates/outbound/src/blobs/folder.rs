@@ -54,7 +54,7 @@ impl Folder {
         blocking(move || {
             let mut incoming = folder.incoming()?;
             incoming.file.write_all(&body)?;
-            folder.finish(incoming, &key)
+            folder.finish(&incoming, &key)
         })
         .await
     }
@@ -74,7 +74,7 @@ impl Folder {
 
     pub(crate) async fn end(&self, incoming: Incoming, key: &BlobKey) -> Result<(), BlobError> {
         let (folder, key) = (self.clone(), key.clone());
-        blocking(move || folder.finish(incoming, &key)).await
+        blocking(move || folder.finish(&incoming, &key)).await
     }
 
     pub(crate) async fn get(&self, key: &BlobKey, most: usize) -> Result<Bytes, BlobError> {
@@ -128,7 +128,7 @@ impl Folder {
     }
 
     /// On the disk first, then in its place, then that on the disk.
-    fn finish(&self, incoming: Incoming, key: &BlobKey) -> io::Result<()> {
+    fn finish(&self, incoming: &Incoming, key: &BlobKey) -> io::Result<()> {
         incoming.file.sync_all()?;
         let path = self.path(key);
         let parent = path.parent().unwrap_or(&self.0.objects);

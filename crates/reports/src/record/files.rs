@@ -35,7 +35,7 @@ pub(super) const LIST_AFTER: Sql = select_file!(
 );
 pub(super) const COUNT: Sql = Sql::same(
     "reports.count_files",
-    "SELECT count(*) AS files FROM (SELECT 1 AS one FROM files WHERE user_id = $1 LIMIT $2) AS some",
+    "SELECT count(*) AS files FROM (SELECT 1 AS one FROM files WHERE user_id = $1 LIMIT $2) AS found",
 );
 const INSERT: Sql = Sql::same(
     "reports.insert_file",

@@ -1,1 +1,77 @@
-//! How the databases go about what owners ask for.
+//! How the databases go about what owners ask for, when there are many files of many people.
+
+use mainstay_store::{Db, Dialect, Sql, Value, migrate, values};
+use mainstay_testkit::each_database;
+
+use super::files::{COUNT, FIND, LIST, LIST_AFTER};
+use super::sweep::INTERRUPT;
+
+const PEOPLE: Sql = Sql::same(
+    "test.people",
+    "INSERT INTO users (id, email, role, status, password_hash, created_at)
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+     SELECT 'user-' || i, 'e-' || i, 'viewer', 'active', 'x', 0 FROM n",
+);
+const FILES: Sql = Sql::same(
+    "test.files",
+    "INSERT INTO files (user_id, id, original_name, extension, status, job_id, storage_key_original,
+       processing_attempts, created_at, updated_at)
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+     SELECT u.id, 'file-' || n.i || u.id, 'a.txt', 'txt', 'succeeded', 'job', 'key', 0, n.i, 0
+     FROM n CROSS JOIN users AS u",
+);
+const ANALYZE: Sql = Sql::same("test.analyze", "ANALYZE");
+
+async fn crowded(database: &mainstay_testkit::TestDatabase) -> Db {
+    let db = database.open().await;
+    migrate::up(&db).await.unwrap();
+    for sql in [&PEOPLE, &FILES, &ANALYZE] {
+        db.write(async |tx| tx.execute(sql, &[]).await).await.unwrap();
+    }
+    // A session reads the counts when it begins.
+    db.close().await;
+    database.open().await
+}
+
+async fn plan(db: &Db, statement: &Sql, values: &[Value<'_>]) -> String {
+    let (word, column) = match db.dialect() {
+        Dialect::Sqlite => ("EXPLAIN QUERY PLAN", "detail"),
+        Dialect::Postgres => ("EXPLAIN", "QUERY PLAN"),
+    };
+    let text = format!("{word} {}", statement.text(db.dialect()));
+    let explain = Sql::same("test.explain", text.leak());
+    let rows = db.fetch_all(&explain, values).await.unwrap();
+    let lines: Vec<String> = rows.iter().map(|row| row.get(column).unwrap()).collect();
+    lines.join("\n")
+}
+
+/// The primary key is the index on owner and id; the databases call it by other names.
+const fn owner_and_id(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "sqlite_autoindex_files_1 (user_id=? AND id=?)",
+        Dialect::Postgres => "files_pkey",
+    }
+}
+
+each_database! {
+    async fn both_indexes_serve_what_owners_ask_for(database: &TestDatabase) {
+        let db = crowded(database).await;
+        let find = plan(&db, &FIND, values!["user-7", "file-7user-7"]).await;
+        assert!(find.contains(owner_and_id(db.dialect())), "{find}");
+        for (sql, values) in [
+            (&LIST, &values!["user-7", 50_i64][..]),
+            (&LIST_AFTER, &values!["user-7", 50_i64, "file-7", 50_i64][..]),
+        ] {
+            let list = plan(&db, sql, values).await;
+            assert!(list.contains("files_by_owner"), "{}: {list}", sql.name());
+            let sorts = list.contains("TEMP B-TREE") || list.contains("Sort");
+            assert!(!sorts, "{}: {list}", sql.name());
+        }
+        let count = plan(&db, &COUNT, values!["user-7", 50_i64]).await;
+        assert!(!count.contains("SCAN files") && !count.contains("Seq Scan"), "{count}");
+        let interrupt =
+            plan(&db, &INTERRUPT, values![7_i64, 7_i64, "code", "message", 7_i64]).await;
+        assert!(interrupt.contains("files_in_upload"), "{interrupt}");
+        db.close().await;
+    }
+}

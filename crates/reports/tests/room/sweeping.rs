@@ -1,0 +1,94 @@
+//! What nobody else ends or refers to.
+
+use bytes::Bytes;
+use mainstay_reports::{FileStatus, ObjectErrorKind, Objects as _};
+use mainstay_testkit::each_database;
+
+use crate::house::{House, SECOND, name};
+use crate::storage::Call;
+
+const HOUR: std::time::Duration = std::time::Duration::from_secs(3_600);
+
+each_database! {
+    async fn an_upload_that_lost_its_server_is_given_up_after_ten_minutes(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let mut upload = house.reports.upload(user, name("call.txt")).unwrap();
+        upload.write(Bytes::from_static(b"x")).await.unwrap();
+        upload.write(Bytes::from_static(b"x")).await.unwrap();
+        let id = upload.id();
+        // As a server does that is killed: nobody ends it.
+        std::mem::forget(upload);
+        let queued = house.upload(user, "y").await.unwrap();
+        let early = house.later(database, 590 * SECOND).await;
+        assert_eq!(early.reports.sweep_rows().await.unwrap().uploads, 0);
+        let later = house.later(database, 610 * SECOND).await;
+        assert_eq!(later.reports.sweep_rows().await.unwrap().uploads, 1);
+        let file = later.file(user, id).await;
+        assert_eq!(file.status, FileStatus::Failed);
+        assert_eq!(file.error.unwrap().code, "upload_interrupted");
+        assert_eq!(later.file(user, queued).await.status, FileStatus::Queued, "one with a job waits");
+        assert_eq!(later.told(user).await.last().unwrap(), "report_failed");
+        assert_eq!(later.reports.sweep_rows().await.unwrap().uploads, 0);
+    }
+
+    async fn objects_that_nothing_refers_to_go_after_a_day(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let id = house.upload(user, "x").await.unwrap();
+        let runner = house.run();
+        house.until(user, id, FileStatus::Succeeded).await;
+        runner.stop().await;
+        let kept = house.storage.keys().await;
+        let nobody = "01a1e102-8087-7707-8707-070707070707";
+        let orphans = [
+            format!("users/{user}/files/{id}/attempts/0000000000000001/report.json"),
+            format!("users/{user}/files/{nobody}/original.txt"),
+            format!("users/{nobody}/files/{nobody}/attempts/0000000000000001/timeline.json"),
+        ];
+        let strangers = ["users/readme.txt".to_owned(), format!("users/{user}/notes/{id}/a.txt")];
+        for key in orphans.iter().chain(&strangers) {
+            house.storage.put(key, Bytes::from_static(b"x")).await.unwrap();
+        }
+        let early = house.later(database, 23 * HOUR).await;
+        assert_eq!(early.reports.sweep_objects().await.unwrap().objects, 0);
+        let later = house.later(database, 25 * HOUR).await;
+        house.faults().fail(Call::Delete, ObjectErrorKind::Transient);
+        let swept = later.reports.sweep_objects().await.unwrap();
+        assert_eq!((swept.objects, swept.left), (0, 3));
+        house.faults().mend();
+        let swept = later.reports.sweep_objects().await.unwrap();
+        assert_eq!((swept.objects, swept.left), (3, 0));
+        let mut wanted: Vec<String> = kept.into_iter().chain(strangers).collect();
+        wanted.sort();
+        assert_eq!(house.storage.keys().await, wanted);
+        assert!(later.reports.read(user, id).await.is_ok());
+    }
+
+    async fn the_original_of_a_file_that_never_had_a_job_goes_too(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        house.execute("ALTER TABLE jobs RENAME TO jobs_away").await;
+        house.faults().fail(Call::Delete, ObjectErrorKind::Transient);
+        house.upload(user, "x").await.unwrap_err();
+        house.execute("ALTER TABLE jobs_away RENAME TO jobs").await;
+        house.faults().mend();
+        let waiting = house.upload(user, "y").await.unwrap();
+        assert_eq!(house.storage.keys().await.len(), 2);
+        let later = house.later(database, 25 * HOUR).await;
+        assert_eq!(later.reports.sweep_objects().await.unwrap().objects, 1);
+        let wanted = format!("users/{user}/files/{waiting}/original.txt");
+        assert_eq!(house.storage.keys().await, [wanted]);
+    }
+
+    async fn shares_that_expired_long_ago_are_forgotten(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let id = house.upload(user, "x").await.unwrap();
+        house.write(async |tx, _| house.reports.share(tx, user, id, Some(60 * SECOND)).await).await.unwrap();
+        let later = house.later(database, 29 * 24 * HOUR).await;
+        assert_eq!(later.reports.sweep_rows().await.unwrap().shares, 0);
+        let later = house.later(database, 31 * 24 * HOUR).await;
+        assert_eq!(later.reports.sweep_rows().await.unwrap().shares, 1);
+    }
+}
