@@ -15,17 +15,17 @@ describe('a report stands in words', () => {
     [{ status: 'processing', queued_at: null }, 'uploading', 'unknown'],
     [
       { status: 'queued', attempts: 1, last_error: error, next_run_at: '2026-11-15T21:01:36Z' },
-      'will be tried again, next try in 96 s',
+      'next try in 96 s',
       'degraded',
     ],
     [
       { status: 'queued', attempts: 3, last_error: error, next_run_at: '2026-11-15T21:08:00Z' },
-      'will be tried again, next try in 8 min',
+      'next try in 8 min',
       'degraded',
     ],
     [
       { status: 'queued', attempts: 1, last_error: error, next_run_at: '2026-11-15T20:59:00Z' },
-      'will be tried again',
+      'queued again',
       'degraded',
     ],
     // Put off without a failure of its own.

@@ -72,5 +72,5 @@ function queued({ attempts, next_run_at, last_error }: Known, now: number): Stan
   const left = Number.isNaN(due) ? 0 : secondsLeft(due, now, WAIT_LIMIT_S);
   const waits = left > 0 ? `next try in ${waitText(left)}` : '';
   if (attempts === 0 || last_error === null) return { glyph: 'unknown', word: 'queued', more: waits };
-  return { glyph: 'degraded', word: 'will be tried again', more: waits };
+  return { glyph: 'degraded', word: waits || 'queued again', more: '' };
 }
