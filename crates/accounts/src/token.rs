@@ -121,7 +121,8 @@ impl Pepper {
 
     /// HMAC-SHA-256 of `message`. The domain keeps what is hashed for one purpose from standing for
     /// another.
-    pub(crate) fn keyed(&self, domain: &str, message: &[u8]) -> String {
+    #[must_use]
+    pub fn keyed(&self, domain: &str, message: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(self.mac(domain, message).finalize().into_bytes())
     }
 

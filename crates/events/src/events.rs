@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Clock, IdSource, Rng};
+use mainstay_base::{Clock, IdSource, Rng, Timestamp};
 use mainstay_store::{Db, Dialect, StoreError, Tx};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -17,9 +17,11 @@ use crate::history::{self, History};
 use crate::hub::Hub;
 use crate::measure;
 use crate::outbox::{Announced, Outbox};
+use crate::record::between::{self, PastEvent};
 use crate::record::epoch;
 use crate::record::follow::Reads;
 use crate::retention::{self, Kept};
+use crate::stream::Stream;
 use crate::sweep::Hearing;
 use crate::tools::Tools;
 
@@ -31,6 +33,9 @@ pub const DEFAULT_KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 
 /// How many events of a stream are kept.
 pub const DEFAULT_KEPT_COUNT: u64 = 1_000_000;
+
+/// The most events of one span of time.
+pub const MAX_BETWEEN: u32 = 1_000;
 
 /// What can be set.
 #[derive(Debug, Clone, Copy)]
@@ -150,6 +155,21 @@ impl Events {
     /// was to be read again and again.
     pub async fn history(&self, ask: &Ask, limit: u32) -> Result<History, EventsError> {
         history::read(&self.shared.hub, ask, limit).await
+    }
+
+    /// At most `most` (and [`MAX_BETWEEN`]) events of `kinds` in a span of time, oldest first. Those that
+    /// are not kept any more are not among them.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub async fn between(
+        &self,
+        stream: Stream,
+        kinds: &[String],
+        span: (Timestamp, Timestamp),
+        most: u32,
+    ) -> Result<Vec<PastEvent>, StoreError> {
+        between::between(self.db(), stream, kinds, span, most.min(MAX_BETWEEN)).await
     }
 
     /// Removes events that are too old or too many, as happens by itself every minute, and tells how

@@ -42,4 +42,5 @@ pub use history::History;
 pub use measure::{DELIVERY_LAG, METRIC_BUCKETS, describe_metrics};
 pub use outbox::Outbox;
 pub use position::{Position, PositionError};
+pub use record::between::PastEvent;
 pub use stream::Stream;

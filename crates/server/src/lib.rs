@@ -18,12 +18,14 @@ mod monitor;
 pub mod output;
 mod pepper;
 mod post;
+mod report;
 mod room;
 mod rooms;
 mod runtime;
 mod saturation;
 pub mod shutdown;
 pub mod telemetry;
+mod timeline;
 mod wire;
 mod work;
 

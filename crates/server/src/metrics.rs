@@ -5,8 +5,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use mainstay_http::measure::{DURATION_BUCKETS, REQUEST_DURATION};
 use mainstay_monitor::{engine, graph, recorder, shards};
+use mainstay_outbound::blobs::measure as blobs;
 use mainstay_outbound::mail::measure as mail;
 use mainstay_outbound::web::measure as web;
+use mainstay_reports::llm::measure as llm;
 use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use metrics_process::Collector;
@@ -55,7 +57,11 @@ impl Recorder {
                 builder.set_buckets_for_metric(jobs, mainstay_jobs::METRIC_BUCKETS)
             })
             .and_then(|builder| {
-                let calls: &[(&str, &[f64])] = &[(web::REQUEST_DURATION, web::DURATION_BUCKETS)];
+                let calls: &[(&str, &[f64])] = &[
+                    (web::REQUEST_DURATION, web::DURATION_BUCKETS),
+                    (blobs::CALL_DURATION, blobs::DURATION_BUCKETS),
+                    (llm::CALL_DURATION, llm::DURATION_BUCKETS),
+                ];
                 let rooms = [
                     engine::METRIC_BUCKETS,
                     graph::METRIC_BUCKETS,
@@ -77,6 +83,8 @@ impl Recorder {
         mainstay_accounts::describe_metrics();
         mail::describe_metrics();
         web::describe_metrics();
+        blobs::describe_metrics();
+        llm::describe_metrics();
         engine::describe_metrics();
         graph::describe_metrics();
         recorder::describe_metrics();

@@ -2,6 +2,7 @@
 //! accounts, tied together.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mainstay_accounts::{Accounts, Pepper, SeenQueue};
 use mainstay_base::{Clock, IdSource, SystemRng};
@@ -10,6 +11,7 @@ use mainstay_jobs::{Handler, Jobs, JobsOptions};
 use mainstay_monitor::latency::Upkeep;
 use mainstay_monitor::past::Keyframes;
 use mainstay_outbound::Mailer;
+use mainstay_reports::Reports;
 use mainstay_store::{Db, installation, migrate};
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +19,10 @@ use crate::config::Config;
 use crate::post::MailPost;
 use crate::room::Ties;
 use crate::work::{self, JobLetterbox};
-use crate::{data, room};
+use crate::{data, report, room};
+
+/// How long uploads may take to land at the stop.
+const LANDING: Duration = Duration::from_secs(5);
 
 /// What is worked with.
 pub(crate) struct Rooms {
@@ -30,11 +35,13 @@ pub(crate) struct Rooms {
     pub(crate) accounts: Accounts,
     pub(crate) seen: SeenQueue,
     pub(crate) pepper: Pepper,
+    pub(crate) reports: Reports,
 }
 
 /// What is ended when all work is done.
 pub(crate) struct Ending {
     db: Db,
+    reports: Reports,
     tasks: EventsTasks,
     last: CancellationToken,
 }
@@ -73,20 +80,32 @@ pub(crate) async fn open(
         Jobs::new(events.clone(), Arc::clone(&clock), ids.clone(), rng, JobsOptions::default());
     let ties = tie(config, mailer.is_some().then(|| Arc::clone(&clock)), &events, &jobs)?;
     let pepper = ties.pepper.clone();
-    let (accounts, seen) = room::open(db.clone(), clock, ties)?;
+    let (accounts, seen) = room::open(db.clone(), Arc::clone(&clock), ties)?;
     room::check_pepper(&accounts).await?;
+    let ground = report::Ground {
+        clock: &clock,
+        ids: &ids,
+        events: &events,
+        jobs: &jobs,
+        pepper: &pepper,
+    };
+    let desk = report::open(config, &ground)?;
     let tools = work::Tools {
         accounts: accounts.clone(),
         audit_kept: config.accounts.audit_kept,
         mail: mailer.map(|mailer| (mailer, pepper.clone())),
         upkeep: upkeep(config, &db).await?,
         keyframes: Keyframes::new(db.clone(), config.history.hours())?,
+        reports: desk.handlers,
     };
     let handlers = work::handlers(tools)?;
+    jobs.register(&[desk.follower]);
     jobs.register(&handlers);
     let schema_version = moved.version;
-    let ending = Ending { db: db.clone(), tasks, last };
-    let rooms = Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper };
+    let reports = desk.reports;
+    let ending = Ending { db: db.clone(), reports: reports.clone(), tasks, last };
+    let rooms =
+        Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper, reports };
     Ok((rooms, ending))
 }
 
@@ -98,8 +117,12 @@ async fn upkeep(config: &Config, db: &Db) -> anyhow::Result<Upkeep> {
 }
 
 impl Ending {
-    /// Ends the streams, after all who still wrote events, then the database.
+    /// Ends the uploads, then the streams, after all who still wrote events, then the database.
     pub(crate) async fn close(self) {
+        // Whoever sent them is gone: they are stored or undone in a moment.
+        if tokio::time::timeout(LANDING, self.reports.landed()).await.is_err() {
+            tracing::warn!("an upload was still under way at the stop; the sweeper ends it");
+        }
         self.last.cancel();
         self.tasks.finished().await;
         self.db.close().await;

@@ -13,6 +13,7 @@ use mainstay_http::{
     SystemCheck, SystemDatabase, Vitals,
 };
 use mainstay_jobs::{Jobs, Turning};
+use mainstay_reports::Reports;
 use mainstay_store::{Db, Dialect, StoreError, migrate};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
@@ -41,6 +42,7 @@ pub(crate) struct Parts {
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    pub(crate) reports: Reports,
     /// Whether the embedded runner turns, where there is one.
     pub(crate) runner: Option<Turning>,
 }
@@ -70,6 +72,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         live,
         jobs,
         monitor,
+        reports,
         runner,
     } = parts;
     let limits = Limits {
@@ -97,6 +100,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         live,
         jobs,
         monitor: surface,
+        reports,
         limits,
     }
 }

@@ -13,6 +13,7 @@ use mainstay_jobs::{
 use mainstay_monitor::latency::Upkeep;
 use mainstay_monitor::past::Keyframes;
 use mainstay_outbound::{Mailer, SendError};
+use mainstay_reports::Sweeper;
 use mainstay_store::Tx;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -35,11 +36,13 @@ pub(crate) struct Tools {
     pub(crate) mail: Option<(Mailer, Pepper)>,
     pub(crate) upkeep: Upkeep,
     pub(crate) keyframes: Keyframes,
+    /// What the room of reports has done.
+    pub(crate) reports: Vec<Arc<dyn Handler>>,
 }
 
 /// A handler for each kind of job.
 pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError> {
-    let Tools { accounts, audit_kept, mail, upkeep, keyframes } = tools;
+    let Tools { accounts, audit_kept, mail, upkeep, keyframes, reports } = tools;
     let kind = Kind::new(CLEAN_UP_ACCOUNTS)?;
     let mut handlers: Vec<Arc<dyn Handler>> = vec![
         Arc::new(CleanUp { kind, accounts, audit_kept }),
@@ -49,6 +52,7 @@ pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError>
     if let Some((mailer, pepper)) = mail {
         handlers.push(Arc::new(SendMail { kind: Kind::new(MAIL)?, mailer, pepper }));
     }
+    handlers.extend(reports);
     Ok(handlers)
 }
 
@@ -56,7 +60,9 @@ pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError>
 pub(crate) fn cron() -> Result<Vec<CronJob>, JobsError> {
     let job = NewJob::new(Kind::new(CLEAN_UP_ACCOUNTS)?, json!({}));
     let clean_up = CronJob::new(CLEAN_UP_ACCOUNTS, CLEAN_UP_AT, job)?;
-    Ok(vec![clean_up, Upkeep::cron()?, Keyframes::cron()?])
+    let mut all = vec![clean_up, Upkeep::cron()?, Keyframes::cron()?];
+    all.extend(Sweeper::cron()?);
+    Ok(all)
 }
 
 /// Starts to run jobs until `stop`.
@@ -176,7 +182,7 @@ mod tests {
 
     #[test]
     fn what_comes_by_the_clock_can_be_read() {
-        assert_eq!(cron().unwrap().len(), 3);
+        assert_eq!(cron().unwrap().len(), 5);
     }
 
     #[test]

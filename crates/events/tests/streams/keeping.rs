@@ -117,4 +117,30 @@ each_database! {
         assert!(matches!(told, EventsError::BelowFloor), "{told:?}");
         instance.stop().await;
     }
+
+    async fn those_of_a_span_of_time_are_found_among_many(database: &TestDatabase) {
+        let instance = Instance::start_with(database, |_| {}).await;
+        write(&instance, Stream::Org, 3_000).await;
+        // The first thousand are two hours old, the second one.
+        for (age, upto) in [(AN_HOUR, 1_000), (AN_HOUR, 2_000)] {
+            instance.db.write(async |tx| tx.execute(&AGE, values![age, upto]).await).await.unwrap();
+        }
+        let now = instance.db.now().await.unwrap().as_millis();
+        let at = |hours: f64| mainstay_base::Timestamp::from_millis(now - (hours * 3_600_000.0) as i64);
+        let kinds = [numbered(1).kind().to_owned()];
+        let found = async |from, to, most| {
+            instance.events.between(Stream::Org, &kinds, (at(from), at(to)), most).await.unwrap()
+        };
+        assert_eq!(found(1.5, 0.5, 1_000).await.len(), 1_000);
+        assert_eq!(found(3.0, 0.5, 1_000).await.len(), 1_000, "no more than there may be");
+        assert_eq!(found(1.5, 0.5, 7).await.len(), 7);
+        assert_eq!(found(0.9, 0.1, 1_000).await.len(), 0);
+        assert!(found(1.5, 0.5, 1).await[0].fields.contains("1001"), "the oldest first");
+        let others = ["other".to_owned()];
+        let none = instance.events.between(Stream::Org, &others, (at(3.0), at(0.0)), 10).await.unwrap();
+        assert_eq!(none, []);
+        let nobody = instance.events.between(Stream::User(user()), &kinds, (at(3.0), at(0.0)), 10).await;
+        assert_eq!(nobody.unwrap(), [], "a stream without events");
+        instance.stop().await;
+    }
 }

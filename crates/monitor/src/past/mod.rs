@@ -3,7 +3,7 @@
 //! What changes is written down with the state that it changes. A moment is therefore the newest
 //! keyframe before it (`pack`ed whole states, which [`keyframes`], a job, makes every day) and the
 //! changes since, which [`replay`](mod@replay) (pure) applies to it. [`Past`] reads both by `record`
-//! (all SQL).
+//! (all SQL). [`telling`] puts a span of it into words.
 //!
 //! # The invariant
 //! A change names the whole new value of one facet of one thing (a name, a status, a link, …), and is
@@ -22,6 +22,7 @@ mod pack;
 mod record;
 pub mod replay;
 pub mod state;
+pub mod telling;
 pub mod uptime;
 
 pub use change::Change;
@@ -30,4 +31,5 @@ pub use history::{Asked, HistoryItem, HistoryPage};
 pub use keyframes::Keyframes;
 pub use replay::replay;
 pub use state::{PastDependency, PastMoment, PastService, PastState};
+pub use telling::Told;
 pub use uptime::{Uptime, UptimeWindow};

@@ -9,5 +9,6 @@ mod naive;
 mod random;
 mod scrubber;
 mod spans;
+mod telling;
 mod then;
 mod working;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::{Clock, Secret, SystemClock};
+use url::{Host, Url};
 
 /// How long one call to the storage may take.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,6 +38,21 @@ pub struct S3Settings {
     pub access_key_id: String,
     /// What that proves it by.
     pub secret_access_key: Secret<String>,
+}
+
+impl S3Settings {
+    /// Whether blobs go over a network that others may read.
+    #[must_use]
+    pub fn shows_data(&self) -> bool {
+        let Ok(url) = Url::parse(&self.endpoint) else { return false };
+        let is_here = match url.host() {
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+            None => false,
+        };
+        url.scheme() == "http" && !is_here
+    }
 }
 
 /// How long things may take.

@@ -4,7 +4,7 @@ use clap::Args;
 use mainstay_base::SystemRng;
 use mainstay_standins::{Pace, Story};
 
-use crate::config::{Flags, Input, Loaded, data, environment, http, log, poll};
+use crate::config::{Flags, Input, Loaded, data, environment, http, llm, log, poll};
 use crate::demo::{self, Folder, Play};
 use crate::exit::Exit;
 use crate::{config, runtime, under_log};
@@ -81,6 +81,8 @@ impl Demo {
         let flags: Flags = vec![
             (&data::DATA_DIR, folder.to_owned()),
             (&http::LISTEN, self.listen.clone()),
+            // It calls no other machine.
+            (&llm::PROVIDER, "fake".to_owned()),
             (&log::LEVEL, self.log_level.clone()),
             (&poll::PER_HOST, PER_HOST.to_owned()),
         ];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
-use mainstay_accounts::{Accounts, Token};
+use mainstay_accounts::Token;
 use mainstay_base::{Clock, SystemClock, SystemRng};
 use mainstay_http::{Live, Proofs, Surface, Tls};
 use mainstay_jobs::RunnerTask;
@@ -80,7 +80,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     shutdown::on_signals(stop.clone(), grace).context("signals can't be listened to")?;
     let listener = listen::bind(&config.http.listen).await?;
     let opening = Opening {
-        prepare: async |accounts: &Accounts| Ok(accounts.setup_token().await?),
+        prepare: async |rooms: &Rooms| Ok(rooms.accounts.setup_token().await?),
         announce: |setup: Option<Token>, site: &str| {
             tell_setup(site, setup.as_ref());
             Ok(())
@@ -91,7 +91,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
 
 /// What a command does when the doors open.
 pub(crate) struct Opening<Prepare, Announce> {
-    /// With the accounts, before anybody is let in.
+    /// With the rooms, before anybody is let in.
     pub(crate) prepare: Prepare,
     /// With what came of that and the address of the site, when everybody is.
     pub(crate) announce: Announce,
@@ -106,7 +106,7 @@ pub(crate) async fn serve_on<Prepare, Announce, Prepared>(
     opening: Opening<Prepare, Announce>,
 ) -> anyhow::Result<Exit>
 where
-    Prepare: AsyncFnOnce(&Accounts) -> anyhow::Result<Prepared>,
+    Prepare: AsyncFnOnce(&Rooms) -> anyhow::Result<Prepared>,
     Announce: FnOnce(Prepared, &str) -> anyhow::Result<()>,
 {
     let tls =
@@ -121,7 +121,7 @@ where
         return Ok(Exit::Fine);
     };
     let (rooms, ending) = opened?;
-    let prepared = (opening.prepare)(&rooms.accounts).await?;
+    let prepared = (opening.prepare)(&rooms).await?;
     let bound = listener.local_addr().context("the bound address can't be read")?;
     let process = Process { clock, recorder, own_port: bound.port() };
     let (surface, tasks) = start(config, process, rooms, stop)?;
@@ -177,7 +177,8 @@ fn start(
     stop: &CancellationToken,
 ) -> anyhow::Result<(Surface, Tasks)> {
     let Process { clock, recorder, own_port } = process;
-    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper } = rooms;
+    let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, .. } = rooms;
+    let Rooms { pepper, reports, .. } = rooms;
     let polls = TaskTracker::new();
     let parts = monitor::Parts {
         clock: Arc::clone(&clock),
@@ -222,6 +223,7 @@ fn start(
         live,
         jobs,
         monitor,
+        reports,
         runner: runner.as_ref().map(RunnerTask::turning),
     };
     Ok((wire::surface(config, parts), Tasks { tasks, monitor: polls, runner }))

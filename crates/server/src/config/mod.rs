@@ -13,6 +13,7 @@ pub mod history;
 pub mod http;
 pub mod jobs;
 pub mod layers;
+pub mod llm;
 pub mod log;
 pub mod mail;
 pub mod metrics;
@@ -26,6 +27,8 @@ pub mod problem;
 pub mod reader;
 pub mod setting;
 pub mod sse;
+pub mod stage;
+pub mod storage;
 pub mod telemetry;
 pub mod tls;
 
@@ -34,7 +37,7 @@ use std::path::PathBuf;
 use mainstay_http::SettingView;
 use mainstay_monitor::PollPolicy;
 use mainstay_monitor::latency::Retention;
-use mainstay_outbound::MailConfig;
+use mainstay_outbound::{BlobPlace, MailConfig};
 
 pub use accounts::AccountsConfig;
 pub use client::ClientConfig;
@@ -43,6 +46,7 @@ pub use events::EventsConfig;
 pub use http::{HttpConfig, ListenAddress, PublicUrl};
 pub use jobs::JobsConfig;
 pub use layers::{Flags, Input, Layers};
+pub use llm::LlmConfig;
 pub use log::{LogConfig, LogFormat};
 pub use metrics::MetricsConfig;
 pub(crate) use nearest::nearest;
@@ -51,6 +55,7 @@ pub use outbound::OutboundConfig;
 pub use problem::ConfigError;
 pub use setting::{SETTINGS, Setting};
 pub use sse::SseConfig;
+pub use stage::Stage;
 pub use telemetry::TelemetryConfig;
 pub use tls::TlsFiles;
 
@@ -61,8 +66,12 @@ use reader::Reader;
 pub struct Config {
     /// The folder for everything that Mainstay keeps.
     pub data_dir: PathBuf,
+    /// What this Mainstay is for.
+    pub stage: Stage,
     /// What protects accounts.
     pub accounts: AccountsConfig,
+    /// Where transcripts and reports are stored.
+    pub blobs: BlobPlace,
     /// The database.
     pub database: DatabaseConfig,
     /// How long events can be read again.
@@ -75,6 +84,8 @@ pub struct Config {
     pub jobs: JobsConfig,
     /// The certificate, where Mainstay speaks TLS itself.
     pub tls: Option<TlsFiles>,
+    /// Who writes incident reports.
+    pub llm: LlmConfig,
     /// What is logged, and how.
     pub log: LogConfig,
     /// Where mail goes, where it is sent at all.
@@ -146,13 +157,16 @@ pub fn load_client(input: Input) -> Result<ClientConfig, ConfigError> {
 
 fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let data_dir = data::read(reader);
+    let stage = stage::read(reader);
     let accounts = accounts::read(reader);
+    let blobs = storage::read(reader, data_dir.as_deref());
     let database = database::read(reader);
     let events = events::read(reader);
     let history = history::read(reader);
     let http = http::read(reader);
     let jobs = jobs::read(reader);
     let tls = tls::read(reader);
+    let llm = llm::read(reader, stage);
     let log = log::read(reader);
     let mail = mail::read(reader);
     let metrics = metrics::read(reader);
@@ -162,13 +176,16 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let telemetry = telemetry::read(reader);
     Some(Config {
         data_dir: data_dir?,
+        stage: stage?,
         accounts: accounts?,
+        blobs: blobs?,
         database: database?,
         events: events?,
         history: history?,
         http: http?,
         jobs: jobs?,
         tls: tls?,
+        llm: llm?,
         log: log?,
         mail: mail?,
         metrics: metrics?,

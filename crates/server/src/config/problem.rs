@@ -98,6 +98,14 @@ pub enum Problem {
         /// The setting that is not.
         missing: &'static str,
     },
+    /// Several settings that only work all together.
+    #[error("{given} is set but {missing} is not; set all of them or none")]
+    Parts {
+        /// The variables that are there.
+        given: String,
+        /// The variables that are not.
+        missing: String,
+    },
 }
 
 /// Why a value does not do, as the rest of a sentence: `is not a …; give …`.

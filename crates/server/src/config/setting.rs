@@ -2,8 +2,8 @@
 
 use super::layers::Layers;
 use super::{
-    accounts, client, data, database, events, history, http, jobs, log, mail, metrics, outbound,
-    poll, sse, telemetry, tls,
+    accounts, client, data, database, events, history, http, jobs, llm, log, mail, metrics,
+    outbound, poll, sse, stage, storage, telemetry, tls,
 };
 
 /// One thing that can be set, with every name it goes by.
@@ -68,6 +68,7 @@ pub const SETTINGS: &[&Setting] = &[
     &database::CONNECTIONS,
     &database::DIRECT_URL,
     &database::URL,
+    &stage::STAGE,
     &events::KEEP_COUNT,
     &events::KEEP_DAYS,
     &history::FIVE_MINUTE_DAYS,
@@ -87,6 +88,11 @@ pub const SETTINGS: &[&Setting] = &[
     &jobs::POLL_MS,
     &jobs::RUNNER_ID,
     &jobs::STOP_SECONDS,
+    &llm::API_KEY,
+    &llm::BASE_URL,
+    &llm::MODEL,
+    &llm::PROVIDER,
+    &llm::TIMEOUT_MS,
     &log::FORMAT,
     &log::LEVEL,
     &mail::CA_FILE,
@@ -98,6 +104,11 @@ pub const SETTINGS: &[&Setting] = &[
     &poll::CYCLE_MS,
     &poll::PER_HOST,
     &poll::IN_FLIGHT,
+    &storage::ACCESS_KEY_ID,
+    &storage::BUCKET,
+    &storage::ENDPOINT,
+    &storage::REGION,
+    &storage::SECRET_ACCESS_KEY,
     &sse::MAX_PER_TOKEN,
     &sse::MAX_PER_USER,
     &telemetry::OTLP_ENDPOINT,
