@@ -14,6 +14,9 @@ export class Server {
   #said = '';
   origin = '';
 
+  /** `env` is what it is told beside where it listens. */
+  constructor(readonly env: Readonly<Record<string, string>> = {}) {}
+
   /** Starts it, the second time at the same address as the first. */
   async start(): Promise<this> {
     const binary = process.env['MAINSTAY_BINARY'];
@@ -24,7 +27,7 @@ export class Server {
     const child = spawn(binary, ['serve', '--listen', listen, '--data-dir', this.#data], {
       stdio: ['ignore', 'pipe', 'pipe'],
       // Settings of whoever runs the tests must not reach the server under test.
-      env: { PATH: process.env['PATH'] },
+      env: { PATH: process.env['PATH'], ...this.env },
     });
     this.#process = child;
     this.#said = '';

@@ -133,7 +133,7 @@ export class Shelf {
         from: this.#at(-7_200),
         to: this.#at(-3_600),
         entries: [
-          [-6_640, 'orders-db of payments is degraded, was healthy'],
+         [-6_640, 'orders-db of payments is degraded, was healthy'],
           [-6_612, 'payments is down, was healthy: timeout'],
           [-6_590, 'shop is degraded, was healthy'],
           ...Array.from({ length: 6 }, (_, at) => [-6_200 + at * 60, `search answers slowly (${String(at + 1)})`] as const),

@@ -67,8 +67,11 @@ export function openStage(): Stage {
  * For tests that need a server that nobody else has changed, or that stop it. `account` is off
  * where they begin before anybody has signed in.
  */
-export function openOwnStage({ account } = { account: true }): Stage & { readonly own: Server } {
-  const own = new Server();
+export function openOwnStage({
+  account = true,
+  env = {},
+}: { account?: boolean; env?: Record<string, string> } = {}): Stage & { readonly own: Server } {
+  const own = new Server(env);
   return Object.assign(opened(new Stage(own), account), { own });
 }
 
