@@ -79,10 +79,7 @@ pub(crate) fn open(config: &Config, ground: &Ground<'_>) -> anyhow::Result<Desk>
 }
 
 /// Who writes, and how long that may take.
-fn llm(
-    config: &Config,
-    clock: Arc<dyn Clock>,
-) -> anyhow::Result<Option<(Arc<dyn Llm>, Duration)>> {
+fn llm(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Option<(Arc<dyn Llm>, Duration)>> {
     Ok(match &config.llm {
         LlmConfig::Off => None,
         LlmConfig::Fake => Some((Arc::new(FakeLlm), FAKE_TIME)),

@@ -82,13 +82,8 @@ pub(crate) async fn open(
     let pepper = ties.pepper.clone();
     let (accounts, seen) = room::open(db.clone(), Arc::clone(&clock), ties)?;
     room::check_pepper(&accounts).await?;
-    let ground = report::Ground {
-        clock: &clock,
-        ids: &ids,
-        events: &events,
-        jobs: &jobs,
-        pepper: &pepper,
-    };
+    let ground =
+        report::Ground { clock: &clock, ids: &ids, events: &events, jobs: &jobs, pepper: &pepper };
     let desk = report::open(config, &ground)?;
     let tools = work::Tools {
         accounts: accounts.clone(),

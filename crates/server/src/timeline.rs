@@ -33,7 +33,8 @@ impl Timelines for Monitored {
             let mut entries = self.breakers(from, to).await?;
             let most = MAX_RECORDED.saturating_sub(entries.len());
             let told = self.past.tell((from, to), self.missing_for, most).await.map_err(failed)?;
-            entries.extend(told.into_iter().map(|one| RecordedEntry { at: one.at, what: one.what }));
+            entries
+                .extend(told.into_iter().map(|one| RecordedEntry { at: one.at, what: one.what }));
             entries.sort_by_key(|entry| entry.at);
             Ok(RecordedTimeline { from, to, entries })
         })

@@ -21,6 +21,8 @@ use mainstay_monitor::latency::Retention;
 use mainstay_monitor::shards::Instances;
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
 use mainstay_monitor::{Graphs, GraphsOptions, Past, Services, Tenure, Views};
+use mainstay_outbound::{BlobPlace, Blobs};
+use mainstay_reports::{ReportMaker, Reports, ReportsOptions, TokenHash};
 use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -53,6 +55,7 @@ pub(super) struct House {
     pub(super) events: Events,
     pub(super) jobs: Jobs,
     pub(super) monitor: Monitor,
+    pub(super) reports: Reports,
     /// The engine, as a test wants it.
     pub(super) engine: Arc<Engine>,
     /// Where its own pages come from.
@@ -81,6 +84,8 @@ pub(super) struct Plan {
     pub(super) trusts: fn(IpAddr) -> bool,
     pub(super) grace: Duration,
     pub(super) clock: Arc<dyn Clock>,
+    /// Whether reports are switched on.
+    pub(super) reports: bool,
 }
 
 impl Default for Plan {
@@ -92,6 +97,7 @@ impl Default for Plan {
             trusts: |_| false,
             grace: Duration::from_secs(10),
             clock: Arc::new(SystemClock::new()),
+            reports: true,
         }
     }
 }
@@ -112,7 +118,7 @@ impl House {
         let database = TestDatabase::new(Dialect::Sqlite).await;
         let db = database.open_with(Arc::clone(&plan.clock), |_| {}).await;
         migrate::up(&db).await.unwrap();
-        let rooms = Rooms::open(&db, &plan.clock).await;
+        let rooms = Rooms::open(&db, &plan.clock, plan.reports).await;
         let surface = surface(&world, &plan, &rooms);
         let service = assemble(surface, routes(Arc::clone(&world)), ROUTES);
         let scheme = if plan.site.https { "https" } else { "http" };
@@ -121,7 +127,7 @@ impl House {
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
-        let Rooms { accounts, events, jobs, monitor, engine, .. } = rooms;
+        let Rooms { accounts, events, jobs, monitor, reports, engine, .. } = rooms;
         let _database = database;
         Self {
             address,
@@ -130,6 +136,7 @@ impl House {
             events,
             jobs,
             monitor,
+            reports,
             engine,
             origin,
             _database,
@@ -168,13 +175,14 @@ struct Rooms {
     events: Events,
     jobs: Jobs,
     monitor: Monitor,
+    reports: Reports,
     engine: Arc<Engine>,
     proofs: Proofs,
 }
 
 impl Rooms {
     /// Their tasks end with the test's runtime.
-    async fn open(db: &Db, clock: &Arc<dyn Clock>) -> Self {
+    async fn open(db: &Db, clock: &Arc<dyn Clock>, reports_on: bool) -> Self {
         let (options, rng) = (EventsOptions::default(), Arc::new(SystemRng));
         let stop = CancellationToken::new();
         let starting =
@@ -203,10 +211,35 @@ impl Rooms {
             fetch: Arc::clone(&engine) as _,
         };
         let doorbell = events.doorbell().clone();
+        let reports = reports(&events, &jobs, clock, reports_on);
         let accounts = accounts(db.clone(), clock, doorbell.clone());
         let proofs = Proofs::new(accounts.clone(), Arc::clone(clock));
         tokio::spawn(proofs.clone().run(doorbell, CancellationToken::new()));
-        Self { accounts, events, jobs, monitor, engine, proofs }
+        Self { accounts, events, jobs, monitor, reports, engine, proofs }
+    }
+}
+
+/// What is stored lies in a folder that goes with the process.
+fn reports(events: &Events, jobs: &Jobs, clock: &Arc<dyn Clock>, is_on: bool) -> Reports {
+    let folder = tempfile::tempdir().unwrap().keep();
+    let reports = Reports::new(ReportsOptions {
+        events: events.clone(),
+        jobs: jobs.clone(),
+        objects: Arc::new(Blobs::open(&BlobPlace::Folder(folder)).unwrap()),
+        ids: IdSource::new(Arc::clone(clock), Arc::new(SystemRng)),
+        rng: Arc::new(SystemRng),
+        tokens: Arc::new(Backwards),
+        is_configured: is_on,
+    });
+    jobs.register(&[Arc::new(ReportMaker::new(reports.clone(), None).unwrap())]);
+    reports
+}
+
+struct Backwards;
+
+impl TokenHash for Backwards {
+    fn hash(&self, token: &str) -> String {
+        token.chars().rev().collect()
     }
 }
 
@@ -241,6 +274,7 @@ fn surface(world: &Arc<World>, plan: &Plan, rooms: &Rooms) -> Surface {
         },
         jobs: rooms.jobs.clone(),
         monitor: rooms.monitor.clone(),
+        reports: rooms.reports.clone(),
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
         started_at: Timestamp::from_millis(1_794_776_400_007),
         probe: Arc::new(Witness(Arc::clone(world))),

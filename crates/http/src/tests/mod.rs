@@ -16,6 +16,7 @@ mod engine;
 mod errors;
 mod events;
 mod expiry;
+mod files;
 mod flood;
 mod follower;
 mod forms;

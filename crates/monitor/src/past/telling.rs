@@ -97,9 +97,10 @@ impl Names {
     fn begin(&mut self, at: Timestamp, state: &WholeState) -> Vec<Told> {
         let services = state.services.iter().map(|one| (one.id, one.name.clone()));
         self.0.extend(services);
-        let bad = state.services.iter().filter(|one| {
-            !matches!(one.status, ServiceStatus::Healthy | ServiceStatus::Unknown)
-        });
+        let bad = state
+            .services
+            .iter()
+            .filter(|one| !matches!(one.status, ServiceStatus::Healthy | ServiceStatus::Unknown));
         bad.map(|one| {
             let (name, status, since) = (&one.name, one.status.name(), one.status_since);
             Told { at, what: format!("service {name} was {status} since {since}"), matters: true }
@@ -109,7 +110,8 @@ impl Names {
 
     fn line(&mut self, item: &HistoryItem) -> Option<Told> {
         let after = item.after.as_deref();
-        if item.dependency_id.is_none() && matches!(item.kind, ChangeKind::Added | ChangeKind::Renamed)
+        if item.dependency_id.is_none()
+            && matches!(item.kind, ChangeKind::Added | ChangeKind::Renamed)
         {
             self.0.insert(item.service_id, after.unwrap_or_default().to_owned());
         }
@@ -122,9 +124,10 @@ impl Names {
             (ChangeKind::Dependency, Some(name), Some(status)) => {
                 (format!("service {service} says that its dependency {name} is {status}"), false)
             }
-            (ChangeKind::Stale, _, Some("stale")) => {
-                (format!("service {service} could not be polled: its dependencies are not known"), true)
-            }
+            (ChangeKind::Stale, _, Some("stale")) => (
+                format!("service {service} could not be polled: its dependencies are not known"),
+                true,
+            ),
             (ChangeKind::Stale, ..) => (format!("service {service} could be polled again"), true),
             (ChangeKind::Removed, None, _) => (format!("service {service} was removed"), true),
             (ChangeKind::Missing, Some(name), Some("missing")) => {
@@ -172,7 +175,9 @@ fn fitted(mut told: Vec<Told>, most: usize) -> Vec<Told> {
             }
             one.matters
         });
-        if let (Some((&at, _)), count) = (left_out.first_key_value(), left_out.values().sum::<usize>()) {
+        if let (Some((&at, _)), count) =
+            (left_out.first_key_value(), left_out.values().sum::<usize>())
+        {
             let what = format!("{count} changes of single dependencies are left out from here on");
             told.push(Told { at, what, matters: true });
         }

@@ -1,11 +1,12 @@
 //! `mainstay demo`: the whole product on a simulated company.
 //!
 //! A folder that goes with the process (`folder`) → the company takes its ports → who is watched
-//! (`watched`) is applied and a day of the story recorded as if it had been polled (`past`) → Mainstay
-//! serves as ever, the company begins to answer, and whoever looks is told where (`welcome`).
+//! (`watched`) is applied and a day of the story recorded as if it had been polled (`past`) → the call
+//! about its incident is uploaded (`report`) → Mainstay serves as ever, the company begins to answer, and whoever looks is told where (`welcome`).
 
 mod folder;
 mod past;
+mod report;
 mod watched;
 mod welcome;
 
@@ -20,6 +21,7 @@ use tokio_util::task::TaskTracker;
 use crate::cli::serve;
 use crate::config::Config;
 use crate::exit::Exit;
+use crate::rooms::Rooms;
 use crate::{listen, output, shutdown};
 pub(crate) use folder::Folder;
 use welcome::Welcome;
@@ -41,6 +43,7 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
     let company = Company::bind().await.context(
         "the simulated services find no free ports on 127.0.0.1; check the limits on descriptors",
     )?;
+    let now = clock.now();
     let past = past::record(config, &company, play.story, Arc::clone(&clock));
     let Some(recorded) = stop.run_until_cancelled(past).await else { return Ok(Exit::Fine) };
     recorded?;
@@ -50,7 +53,12 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
         company.start(&director, &answering, &stop);
         output::write_stdout(&welcome.text(site, &play))
     };
-    let opening = serve::Opening { prepare: Welcome::prepare, announce };
+    let prepare = async |rooms: &Rooms| {
+        let welcome = Welcome::prepare(&rooms.accounts).await?;
+        report::upload(rooms, play.story, now).await?;
+        Ok(welcome)
+    };
+    let opening = serve::Opening { prepare, announce };
     let served = serve::serve_on(config, Arc::clone(&clock), listener, &stop, opening).await;
     stop.cancel();
     answering.close();
