@@ -52,7 +52,6 @@ it('counts down to the next try of a model that asks to wait', async () => {
   await waits.getByText('llm_rate_limited').waitFor();
   const before = await waits.locator('[data-standing]').innerText();
   await expect.poll(() => waits.locator('[data-standing]').innerText()).not.toBe(before);
-  await lookAround(page, 'report-waits');
   await page.getByRole('button', { name: 'Delete busy.txt' }).click();
   await page.getByRole('dialog').getByText('is removed from this server').waitFor();
   await page.getByRole('button', { name: 'Delete the transcript' }).click();

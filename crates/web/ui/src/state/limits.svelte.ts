@@ -1,16 +1,14 @@
 import { readReportsState, type ReportsState } from '../lib/api/files';
 import { LIMITS } from '../lib/reports/transcripts';
 import { MAX_WINDOW_S } from '../lib/reports/window';
-import { Reading } from './reading.svelte';
-
-/** Whether reports are switched on hardly ever changes, and has no events. */
-const EVERY_MS = 60_000;
+import { Told } from './told.svelte';
 
 /** What can be uploaded, as far as the server has said. */
 class ReportLimits {
-  readonly #reading = new Reading(readReportsState);
+  /** It changes only with a restart of the server, after which all is read again. */
+  readonly #told = new Told([], readReportsState);
   readonly state = $derived<ReportsState>(
-    this.#reading.value ?? {
+    this.#told.value ?? {
       configured: true,
       how_to_configure: null,
       max_window_seconds: MAX_WINDOW_S,
@@ -19,7 +17,7 @@ class ReportLimits {
   );
 
   run(): () => void {
-    return this.#reading.run(EVERY_MS);
+    return this.#told.run();
   }
 }
 

@@ -1,3 +1,4 @@
+import { untrack } from 'svelte';
 import type { Failure } from '../lib/api/client';
 import { FILE_EVENTS, readFile, readReport, type Report, type Transcript } from '../lib/api/files';
 import { newsOf } from '../lib/reports/state';
@@ -24,7 +25,8 @@ export class Reported {
     const stop = this.file.run();
     const unfollow = $effect.root(() => {
       $effect(() => {
-        if (this.file.value !== null) this.#follow(this.file.value);
+        const file = this.file.value;
+        if (file !== null) untrack(() => { this.#follow(file); });
       });
     });
     return () => {

@@ -87,7 +87,7 @@ class Uploads {
       this.#set(key, { kind: 'sent', id: answer.value });
       voice.say(`${file.name} is uploaded. Its report is queued.`);
     } else if (answer !== null) {
-      this.#set(key, { kind: 'refused', failure: answer.failure, again: true });
+      this.#set(key, { kind: 'refused', failure: answer.failure, again: mayPass(answer.failure) });
     }
     void this.#work();
   }
@@ -102,6 +102,11 @@ class Uploads {
     if (first === undefined) return;
     voice.say(sent.length === 1 ? `Uploading ${first.file.name}` : `Uploading ${String(sent.length)} transcripts`);
   }
+}
+
+/** What is wrong with the file itself stays wrong. */
+function mayPass({ status }: Failure): boolean {
+  return status === null || status === 429 || status >= 500;
 }
 
 /** The browser asks before it throws away what is on its way. */
