@@ -85,6 +85,17 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("GET", "/api/graph/suggestions", "viewer"),
     ("POST", "/api/graph/suggestions/confirm", "editor"),
     ("POST", "/api/graph/suggestions/dismiss", "editor"),
+    ("GET", "/api/reports", "viewer"),
+    ("GET", "/api/files", "viewer"),
+    ("POST", "/api/files/upload", "owner"),
+    ("GET", "/api/files/{id}", "viewer"),
+    ("DELETE", "/api/files/{id}", "owner"),
+    ("GET", "/api/files/{id}/report", "viewer"),
+    ("POST", "/api/files/{id}/retry", "owner"),
+    ("GET", "/api/files/{id}/shares", "viewer"),
+    ("POST", "/api/files/{id}/shares", "owner"),
+    ("DELETE", "/api/files/{id}/shares/{share}", "owner"),
+    ("GET", "/api/shares/{token}", "viewer"),
     ("GET", "/api/events", "viewer"),
     ("GET", "/api/events/history", "viewer"),
 ];
@@ -95,6 +106,8 @@ struct Calling {
     headers: String,
     viewer: Option<&'static str>,
     viewer_in_person: Option<&'static str>,
+    /// What changes what belongs to the caller, with a session or a token that writes.
+    owner: Option<&'static str>,
     /// What changes what is watched, with a session or a token that writes.
     editor: Option<&'static str>,
     admin: Option<&'static str>,
@@ -108,6 +121,7 @@ impl Calling {
             headers,
             viewer: refusal,
             viewer_in_person: refusal,
+            owner: refusal,
             editor: refusal,
             admin: refusal,
             admin_in_person: refusal,
@@ -118,6 +132,7 @@ impl Calling {
         match kind {
             "viewer" => self.viewer,
             "viewer in person" => self.viewer_in_person,
+            "owner" => self.owner,
             "editor" => self.editor,
             "admin" => self.admin,
             "admin in person" => self.admin_in_person,
@@ -131,7 +146,11 @@ async fn call(house: &House, method: &str, path: &str, headers: &str) -> Answer 
     let target = match path {
         // Let through, it would go on for ever.
         "/api/events" => "/api/events?connection=none".to_owned(),
-        path => path.replace("{id}", NOBODY).replace("{kind}", "No"),
+        path => path
+            .replace("{id}", NOBODY)
+            .replace("{share}", NOBODY)
+            .replace("{token}", NOBODY)
+            .replace("{kind}", "No"),
     };
     let headers = format!("{JSON}{headers}");
     request(house.address, method, &target, &headers, "{}").await
@@ -200,6 +219,7 @@ async fn everybody(house: &House) -> (Person, Vec<Calling>) {
         of_viewer,
         Calling {
             editor: reads,
+            owner: reads,
             ..with_token("an admin's token that reads", token(&admin, Scope::Read).await)
         },
         with_token("an admin's token that writes", token(&admin, Scope::Write).await),

@@ -196,3 +196,26 @@ fn what_a_killed_one_leaves_is_swept_by_the_next() {
     next.stop("TERM");
     assert_eq!(left_in(folder.path()), Vec::<String>::new());
 }
+
+#[test]
+fn a_stranger_finds_a_report_of_the_companys_own_incident() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = Demo::start(folder.path(), &["--hold"]);
+    let began = Instant::now();
+    let file = loop {
+        let file = demo.get("/api/files")["items"][0].clone();
+        if file["status"] == "succeeded" {
+            break file;
+        }
+        assert!(began.elapsed() < PATIENCE, "{file}");
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let report = demo.get(&format!("/api/files/{}/report", file["id"].as_str().unwrap()));
+    assert!(report["report"]["root_causes"][0]["evidence"][0]["quote"].is_string(), "{report}");
+    let recorded = report["recorded_timeline"]["entries"].as_array().unwrap();
+    let tells =
+        |words: &str| recorded.iter().any(|entry| entry["what"].as_str().unwrap().contains(words));
+    assert!(tells("service Orders became"), "{recorded:#?}");
+    assert!(tells("root causes then: "), "{recorded:#?}");
+    demo.stop("TERM");
+}

@@ -24,6 +24,7 @@ mod people;
 mod place;
 mod pooler;
 mod process;
+mod reports;
 mod signals;
 mod site;
 mod streams;
