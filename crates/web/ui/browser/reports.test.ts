@@ -104,10 +104,10 @@ it('shows how far an upload is, and stops it', async () => {
   await choose(page, { name: 'slow.txt', text: 'x'.repeat(6_000_000) }, { name: 'next.txt', text: 'hello there' });
   const progress = page.getByRole('progressbar', { name: 'Upload of slow.txt' });
   await expect.poll(async () => Number((await progress.getAttribute('value')) ?? 0)).toBeGreaterThan(0);
-  await page.locator('[data-upload="waiting"]').getByText('next.txt').waitFor();
+  await page.locator('[data-upload="waiting"]').filter({ hasText: 'next.txt' }).waitFor();
   await page.getByRole('button', { name: 'Cancel the upload of slow.txt' }).click();
   // The next one has its turn at once.
-  await page.locator('[data-upload="sent"]').getByText('next.txt').waitFor();
+  await page.locator('[data-upload="sent"]').filter({ hasText: 'next.txt' }).waitFor();
   expect(await page.getByText('slow.txt').count()).toBe(0);
   const files = await stage.asAdmin((api) => api.list<{ name: string }>('/api/files'));
   expect(files.map(({ name }) => name)).not.toContain('slow.txt');

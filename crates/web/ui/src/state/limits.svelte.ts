@@ -1,5 +1,5 @@
 import { readReportsState, type ReportsState } from '../lib/api/files';
-import { LIMITS } from '../lib/reports/transcripts';
+import { LIMITS, type Limits } from '../lib/reports/transcripts';
 import { MAX_WINDOW_S } from '../lib/reports/window';
 import { Told } from './told.svelte';
 
@@ -7,7 +7,7 @@ import { Told } from './told.svelte';
 class ReportLimits {
   /** It changes only with a restart of the server, after which all is read again. */
   readonly #told = new Told([], readReportsState);
-  readonly state = $derived<ReportsState>(
+  readonly state = $derived<Limits & Omit<ReportsState, keyof Limits>>(
     this.#told.value ?? {
       configured: true,
       how_to_configure: null,

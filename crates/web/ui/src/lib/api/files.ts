@@ -1,65 +1,17 @@
 import type { Slice } from './accounts';
 import { change, read, write, type Answer, type Body } from './client';
 import { isSlice, listPath } from './list';
+import type { components } from './schema';
 
-export interface TimeWindow {
-  readonly from: string;
-  readonly to: string;
-}
+type Schemas = components['schemas'];
 
 /** A transcript that was uploaded, and where its report stands. */
-export interface Transcript {
-  readonly id: string;
-  readonly name: string;
-  readonly size_bytes: number | null;
-  readonly status: 'processing' | 'queued' | 'succeeded' | 'failed';
-  readonly window: TimeWindow | null;
-  readonly attempts: number;
-  readonly max_attempts: number;
-  readonly next_run_at: string | null;
-  readonly last_error: { readonly code: string; readonly message: string } | null;
-  readonly made_with: MadeWith | null;
-  readonly created_at: string;
-  readonly queued_at: string | null;
-  readonly started_at: string | null;
-  readonly processed_at: string | null;
-}
-
-export interface MadeWith {
-  readonly prompt_version: string;
-  readonly schema_version: string;
-  readonly model: string;
-}
-
-export interface ReportsState {
-  readonly configured: boolean;
-  readonly how_to_configure: string | null;
-  readonly max_file_bytes: number;
-  readonly extensions: readonly string[];
-  readonly max_window_seconds: number;
-}
-
-export interface Report {
-  readonly file_id: string;
-  readonly file_name: string;
-  readonly processed_at: string | null;
-  readonly made_with: MadeWith | null;
-  readonly report: unknown;
-  readonly recorded_timeline: unknown;
-}
-
-export interface Share {
-  readonly id: string;
-  readonly created_at: string;
-  readonly expires_at: string;
-  readonly revoked_at: string | null;
-}
-
-export interface MadeShare {
-  readonly link: string;
-  readonly token: string;
-  readonly item: Share;
-}
+export type Transcript = Schemas['File'];
+export type TimeWindow = Schemas['Window'];
+export type ReportsState = Schemas['ReportsState'];
+export type Report = Schemas['Report'];
+export type Share = Schemas['Share'];
+export type MadeShare = Schemas['MadeShare'];
 
 /** What the person's own stream tells of files. */
 export const FILE_EVENTS = ['file_state_changed', 'report_ready', 'report_failed', 'file_removed'];
@@ -98,7 +50,7 @@ export function readShares(id: string): Promise<Answer<Slice<Share>>> {
 }
 
 export function createShare(id: string, seconds: number): Promise<Answer<MadeShare>> {
-  return write('POST', `${pathOf(id)}/shares`, { expires_in: seconds }, isMadeShare);
+  return write('POST', `${pathOf(id)}/shares`, { expires_in: seconds } satisfies Schemas['NewShare'], isMadeShare);
 }
 
 export function revokeShare(id: string, share: string): Promise<Answer<null>> {
