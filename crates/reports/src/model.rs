@@ -12,6 +12,8 @@ use utoipa::ToSchema;
 pub const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
 /// Files that one user may have at once.
 pub const MAX_FILES_PER_USER: i64 = 2_000;
+/// How often a report is begun before it is given up.
+pub const MAX_ATTEMPTS: u32 = mainstay_jobs::model::DEFAULT_MAX_ATTEMPTS;
 /// The longest time of an incident that the monitor is asked about.
 pub const MAX_WINDOW: Duration = Duration::from_hours(7 * 24);
 

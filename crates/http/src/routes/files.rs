@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use mainstay_accounts::{Caller, Role, Source};
 use mainstay_base::{Id, Timestamp};
 use mainstay_events::Outbox;
-use mainstay_reports::model::MAX_WINDOW;
+use mainstay_reports::model::{MAX_ATTEMPTS, MAX_WINDOW};
 use mainstay_reports::{
     Extension, FileError, FileStatus, MAX_FILE_BYTES, MadeWith, Place, Read, ReportsError, Window,
 };
@@ -58,6 +58,8 @@ pub(super) struct File {
     window: Option<Window>,
     /// How often its report was begun.
     attempts: i64,
+    /// How often that is done before it is given up.
+    max_attempts: u32,
     /// When it is begun next, while it waits.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     next_run_at: Option<Timestamp>,
@@ -239,6 +241,7 @@ impl From<mainstay_reports::File> for File {
             status: file.status,
             window: file.window,
             attempts: file.attempts,
+            max_attempts: MAX_ATTEMPTS,
             next_run_at: file.next_run_at,
             last_error: file.error,
             made_with: file.made_with,

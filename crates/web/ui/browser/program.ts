@@ -12,7 +12,8 @@ export class Program {
   #process: ChildProcess | null = null;
   #said = '';
 
-  start(args: readonly string[]): void {
+  /** Starts it; `env` is what it is told beside its arguments. */
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): void {
     const binary = process.env['MAINSTAY_BINARY'];
     if (binary === undefined) {
       throw new Error('MAINSTAY_BINARY must name the mainstay binary that the tests run');
@@ -20,7 +21,7 @@ export class Program {
     const child = spawn(binary, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       // Settings of whoever runs the tests must not reach the server under test.
-      env: { PATH: process.env['PATH'], TMPDIR: this.folder },
+      env: { PATH: process.env['PATH'], TMPDIR: this.folder, ...env },
     });
     this.#process = child;
     this.#said = '';

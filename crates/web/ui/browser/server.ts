@@ -8,10 +8,13 @@ export class Server {
   readonly #program = new Program();
   origin = '';
 
+  /** `env` is what it is told beside where it listens. */
+  constructor(readonly env: Readonly<Record<string, string>> = {}) {}
+
   /** Starts it, the second time at the same address as the first. */
   async start(): Promise<this> {
     const listen = this.origin === '' ? '127.0.0.1:0' : new URL(this.origin).host;
-    this.#program.start(['serve', '--listen', listen, '--data-dir', this.#program.folder]);
+    this.#program.start(['serve', '--listen', listen, '--data-dir', this.#program.folder], this.env);
     const found = await this.#program.find(/http:\/\/127\.0\.0\.1:\d+/, START_LIMIT_MS);
     this.origin = found[0];
     return this;

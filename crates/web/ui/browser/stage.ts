@@ -77,8 +77,11 @@ export function openStage(): Stage {
  * For tests that need a server that nobody else has changed, or that stop it. `account` is off
  * where they begin before anybody has signed in.
  */
-export function openOwnStage({ account } = { account: true }): Stage & { readonly own: Server } {
-  return standOn(new Server(), account);
+export function openOwnStage({
+  account = true,
+  env = {},
+}: { account?: boolean; env?: Record<string, string> } = {}): Stage & { readonly own: Server } {
+  return standOn(new Server(env), account);
 }
 
 /** The demo world as it is with these flags; see `mainstay demo --help`. */

@@ -43,7 +43,7 @@ describe('anywhere', () => {
     await leave(without);
   });
 
-  it.each(['/', '/admin/audit'])('weighs little at the first load of %s', async (path) => {
+  it.each(['/', '/admin/audit', '/reports'])('weighs little at the first load of %s', async (path) => {
     const first = await stage.visit();
     const underWay = new Set<Request>();
     const finished: Request[] = [];

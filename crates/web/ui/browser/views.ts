@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { go } from './harness';
 import { invite, requestAccess } from './people';
 import { Queue } from './queue';
+import { Shelf } from './shelf';
 import type { Stage } from './stage';
 
 type Open = (page: Page, stage: Stage) => Promise<void>;
@@ -85,6 +86,27 @@ export const VIEWS: Record<string, Open> = {
     await go(page, '/admin/jobs?status=stuck');
     await page.getByText('No job is stuck.').waitFor();
   },
+  'reports-off': async (page) => {
+    await go(page, '/reports');
+    await page.getByText('Reports are switched off on this server.').waitFor();
+  },
+  reports: async (page) => {
+    await new Shelf().serve(page);
+    await openList(page, '/reports');
+  },
+  'reports-time': (page) =>
+    openList(page, '/reports?from=2026-11-15T21:00:00.000Z&to=2026-11-15T20:00:00.000Z'),
+  'reports-inspector': (page) => openFirst(page, '/reports'),
+  report: (page) => openReport(page, 'checkout-outage.vtt', 'article'),
+  'report-quotes': (page) => openReport(page, 'checkout-outage.vtt', 'article', '?view=quotes'),
+  'report-processing': (page) => openReport(page, 'call-with-the-bank.vtt', '[data-waits]'),
+  'report-next-try': (page) => openReport(page, 'db-failover.txt', '[data-waits]'),
+  'report-failed': (page) => openReport(page, 'queue-backlog.txt', '[data-failed]'),
+  'report-delete': async (page) => {
+    await openReport(page, 'checkout-outage.vtt', 'article');
+    await page.getByRole('button', { name: 'Delete checkout-outage.vtt' }).click();
+    await page.waitForSelector('dialog[open]');
+  },
   settings: (page) => openList(page, '/admin/settings'),
   'settings-inspector': (page) => openFirst(page, '/admin/settings'),
   audit: (page) => openList(page, '/admin/audit'),
@@ -143,6 +165,13 @@ async function openFirst(page: Page, path: string): Promise<void> {
   await openList(page, path);
   await page.locator('[data-row]').first().press('Enter');
   await page.waitForSelector('aside');
+}
+
+/** The report of a shelf that answers in the server's place. */
+async function openReport(page: Page, name: string, shows: string, query = ''): Promise<void> {
+  const shelf = await new Shelf().serve(page);
+  await go(page, `/reports/${shelf.id(name)}${query}`);
+  await page.waitForSelector(shows);
 }
 
 async function openForm(page: Page, path: string): Promise<void> {

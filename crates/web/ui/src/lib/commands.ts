@@ -4,6 +4,7 @@ import type { Command } from './keys';
 export type Action =
   | Command
   | 'add-service'
+  | 'upload-transcript'
   | 'go-aliases'
   | 'go-instances'
   | 'go-invites'
@@ -37,6 +38,7 @@ const CHOICES: readonly Choice[] = [
     ['Go to Services', 'watched health list down degraded', 'go-services'],
     ['Go to Graph', 'dependencies leans on root cause map time past', 'go-graph'],
     ['Go to Activity', 'changes history what happened unstable flapping', 'go-activity'],
+    ['Go to Reports', 'post-mortem incident call transcript', 'go-reports'],
     ['Go to the wallboard', 'screen wall tv big kiosk board', 'go-wallboard'],
     ['Go to Aliases', 'names canonical same thing', 'go-aliases'],
     ['Go to System', 'health checks version database', 'go-system'],
@@ -53,6 +55,7 @@ const CHOICES: readonly Choice[] = [
     ['Go to Audit log', 'admin history who did what', 'go-audit'],
   ]),
   ...group('action', [
+    ['Upload a transcript', 'new report incident call post-mortem file vtt txt', 'upload-transcript'],
     ['Copy link to this view', 'url address share paste', 'copy-link'],
     ['Read again now', 'refresh reload update', 'read-now'],
     ['Sign out', 'log out leave end session', 'sign-out'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linkError, loginAddress, loginError, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withoutError } from './entry';
+import { linkError, loginAddress, loginError, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withFragment, withoutError } from './entry';
 
 describe('where to go after signing in', () => {
   it.each(['/', '/system', '/system?filter=a&row=b', '/admin/audit?actor=ana%40example.com', '/a//b'])(
@@ -70,6 +70,16 @@ describe('the token of a link', () => {
       expect(tokenOf(hash)).toBeNull();
     },
   );
+});
+
+describe('the token of a page that asked for a session', () => {
+  it('comes back to that page alone', () => {
+    expect(withFragment('/shared', '/shared#abc-1')).toBe('/shared#abc-1');
+    expect(withFragment('/shared?view=quotes', '/shared#abc-1')).toBe('/shared?view=quotes#abc-1');
+    for (const left of [null, '', '/other#abc', '/shared', '/shared#', '/shared#a b', '#abc']) {
+      expect(withFragment('/shared', left)).toBe('/shared');
+    }
+  });
 });
 
 describe('a link that did not sign in', () => {

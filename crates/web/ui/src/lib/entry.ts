@@ -27,6 +27,13 @@ export function tokenOf(hash: string): string | null {
   return /^[\w-]+$/.test(token) && token.length <= TOKEN_LIMIT ? token : null;
 }
 
+/** An address with the token that stood behind it, if it was the one that was left. */
+export function withFragment(address: string, left: string | null): string {
+  const [path = '', token = ''] = left?.split('#') ?? [];
+  const leads = address.split('?')[0] === path && !address.includes('#') && tokenOf(token) !== null;
+  return leads ? `${address}#${token}` : address;
+}
+
 /** The address without the refusal, which is said once: a reload starts afresh. */
 export function withoutError(pathname: string, search: string): string {
   const query = new URLSearchParams(search);

@@ -12,6 +12,7 @@ export type Command =
   | 'go-wallboard'
   | 'go-services'
   | 'go-graph'
+  | 'go-reports'
   | 'go-system'
   | 'go-account'
   | 'go-admin'
@@ -36,6 +37,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: 'go-wallboard', keys: ['g', 'w'], says: 'Go to the wallboard' },
   { command: 'go-services', keys: ['g', 's'], says: 'Go to Services' },
   { command: 'go-graph', keys: ['g', 'g'], says: 'Go to the Graph' },
+  { command: 'go-reports', keys: ['g', 'r'], says: 'Go to Reports' },
   { command: 'go-system', keys: ['g', 'y'], says: 'Go to System' },
   { command: 'go-account', keys: ['g', 'a'], says: 'Go to Account' },
   { command: 'go-admin', keys: ['g', 'u'], says: 'Go to Users', admin: true },
@@ -44,7 +46,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: 'previous', keys: ['['], says: 'Previous row' },
   { command: 'next', keys: [']'], says: 'Next row' },
   { command: 'open', keys: ['Enter'], says: 'Open the row beside the list' },
-  { command: 'create', keys: ['c'], says: 'Create a service, an invite or a token' },
+  { command: 'create', keys: ['c'], says: 'Create a service, an invite or a token, or upload a transcript' },
   { command: 'close', keys: ['Esc'], says: 'Close what is open' },
   { command: 'theme', keys: ['t'], says: 'Switch the theme' },
   { command: 'density', keys: ['d'], says: 'Switch the density' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, format, isAdmin, isNow, isPublic, isServices, parse, PATHS, VALUE_LIMIT, type Place } from './route';
+import { at, format, isAdmin, isNow, isPublic, isReports, isServices, parse, PATHS, VALUE_LIMIT, type Place } from './route';
 
 describe('route', () => {
   it.each([
@@ -22,6 +22,10 @@ describe('route', () => {
     ['/services/0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d/other', 'missing'],
     ['/services/:id', 'missing'],
     ['/services/../etc', 'missing'],
+    ['/reports', 'reports'],
+    ['/reports/0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d', 'report'],
+    ['/reports/new', 'missing'],
+    ['/shared', 'shared'],
     ['/account', 'account'],
     ['/admin', 'users'],
     ['/admin/users', 'users'],
@@ -52,6 +56,8 @@ describe('route', () => {
       { ...at('services', { status: 'down', team: 'Shop & Co', sort: '-name' }), filter: 'pay' },
       { ...at('service', { id: '0193a7c1-8f0e', range: '7d' }), row: '01', inspector: true },
       at('service-edit', { id: '0193a7c1-8f0e' }),
+      at('reports', { from: '2026-11-15T20:00:00.000Z', to: '2026-11-15T21:00:00.000Z' }),
+      at('report', { id: '0193a7c1-8f0e', view: 'quotes' }),
       at('jobs', { status: 'failed', kind: 'mail.send' }),
       at('audit', { action: 'user.update', actor: 'ana+1@example.com', target: 'a b' }),
     ];
@@ -90,6 +96,7 @@ describe('route', () => {
     expect(all.filter(isPublic)).toEqual(['login', 'setup', 'invite', 'request-access']);
     expect(all.filter(isAdmin)).toEqual(['users', 'invites', 'requests', 'jobs', 'settings', 'audit']);
     expect(all.filter(isServices)).toEqual(['services', 'aliases', 'service-new', 'service', 'service-edit']);
+    expect(all.filter(isReports)).toEqual(['reports', 'report', 'shared']);
     expect(all.filter(isNow)).toEqual(['now', 'activity']);
     expect(isPublic('missing')).toBe(false);
   });

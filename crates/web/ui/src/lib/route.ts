@@ -15,10 +15,12 @@ export type PublicPage = 'login' | 'setup' | 'invite' | 'request-access';
 export type AdminPage = 'users' | 'invites' | 'requests' | 'jobs' | 'settings' | 'audit';
 export type NowPage = 'now' | 'activity';
 export type ServicePage = 'services' | 'aliases' | 'service-new' | 'service' | 'service-edit';
+export type ReportPage = 'reports' | 'report' | 'shared';
 export type SystemPage = 'system' | 'instances';
 export type Page =
   | NowPage
   | 'graph'
+  | ReportPage
   | 'account'
   | SystemPage
   | ServicePage
@@ -42,6 +44,8 @@ type Parameter =
   | 'at'
   | 'service'
   | 'depth'
+  | 'from'
+  | 'to'
   | 'teams'
   | 'view';
 
@@ -54,6 +58,9 @@ export const PATHS: Record<Place, string> = {
   'service-new': '/services/new',
   service: '/services/:id',
   'service-edit': '/services/:id/edit',
+  reports: '/reports',
+  report: '/reports/:id',
+  shared: '/shared',
   system: '/system',
   instances: '/system/instances',
   account: '/account',
@@ -78,6 +85,9 @@ export const TITLES: Record<Page, string> = {
   'service-new': 'Add a service',
   service: 'Service',
   'service-edit': 'Edit the service',
+  reports: 'Reports',
+  report: 'Report',
+  shared: 'Shared report',
   system: 'System',
   instances: 'Instances',
   account: 'Account',
@@ -118,6 +128,9 @@ const PARAMETERS: Partial<Record<Page, readonly Parameter[]>> = {
   graph: ['at', 'range', 'service', 'depth', 'teams', 'view'],
   services: ['status', 'team', 'sort'],
   service: ['range'],
+  reports: ['from', 'to'],
+  report: ['view'],
+  shared: ['view'],
   requests: ['status'],
   jobs: ['status', 'kind'],
   audit: ['action', 'actor', 'target'],
@@ -178,6 +191,10 @@ export function isNow(page: Page): page is NowPage {
 
 export function isSystem(page: Page): page is SystemPage {
   return page === 'system' || page === 'instances';
+}
+
+export function isReports(page: Page): page is ReportPage {
+  return page === 'reports' || page === 'report' || page === 'shared';
 }
 
 export function isServices(page: Page): page is ServicePage {

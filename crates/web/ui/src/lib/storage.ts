@@ -23,4 +23,23 @@ export function forget(name: string): void {
   }
 }
 
+/** For this tab alone, and only until it is asked for. */
+export function leaveForLater(name: string, value: string): void {
+  try {
+    sessionStorage.setItem(KEY_PREFIX + name, value);
+  } catch {
+    // Refused: it has to be given once more.
+  }
+}
+
+export function takeUp(name: string): string | null {
+  try {
+    const value = sessionStorage.getItem(KEY_PREFIX + name);
+    sessionStorage.removeItem(KEY_PREFIX + name);
+    return value;
+  } catch {
+    return null;
+  }
+}
+
 const KEY_PREFIX = 'mainstay.';

@@ -2,6 +2,7 @@ import { tick } from 'svelte';
 import { copy } from '../lib/clipboard';
 import type { Action } from '../lib/commands';
 import { neighbour } from '../lib/filter';
+import { pause } from '../lib/wait';
 import { preferences } from './preferences.svelte';
 import { readAgain } from './refresh';
 import { router } from './router.svelte';
@@ -9,6 +10,12 @@ import { session } from './session.svelte';
 import { shell } from './shell.svelte';
 import { stream } from './stream.svelte';
 import { voice } from './voice.svelte';
+
+/** Where files are chosen. */
+const CHOOSER = 'input[type="file"]';
+/** A page whose code is still to come is there within this time, or nobody waits any more. */
+const THERE_LIMIT_MS = 4_000;
+const LOOK_MS = 50;
 
 const ACTIONS: Record<Action, () => void> = {
   palette: () => {
@@ -25,6 +32,7 @@ const ACTIONS: Record<Action, () => void> = {
   create: () => {
     const create = document.querySelector<HTMLElement>('[data-create]');
     if (create instanceof HTMLAnchorElement) create.click();
+    else if (create?.querySelector(CHOOSER)) openChooser();
     else create?.querySelector('input')?.focus();
   },
   next: () => {
@@ -54,6 +62,13 @@ const ACTIONS: Record<Action, () => void> = {
   },
   'go-graph': () => {
     router.go('graph');
+  },
+  'go-reports': () => {
+    router.go('reports');
+  },
+  'upload-transcript': () => {
+    router.go('reports');
+    void whenThere(CHOOSER).then(openChooser);
   },
   'go-aliases': () => {
     router.go('aliases');
@@ -152,6 +167,18 @@ function closeInnermost(): void {
 
 function isField(element: Element | null): element is HTMLElement {
   return element instanceof HTMLElement && element.matches('input, textarea, select');
+}
+
+/** A browser opens its chooser only for a key or a click that was just now. */
+function openChooser(): void {
+  const chooser = document.querySelector<HTMLInputElement>(CHOOSER);
+  if (navigator.userActivation.isActive) chooser?.click();
+  else chooser?.focus();
+}
+
+async function whenThere(selector: string): Promise<void> {
+  const until = Date.now() + THERE_LIMIT_MS;
+  while (document.querySelector(selector) === null && Date.now() < until) await pause(LOOK_MS);
 }
 
 async function copyLink(): Promise<void> {

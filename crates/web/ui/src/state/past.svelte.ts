@@ -63,6 +63,7 @@ export class Past {
   #drawn: { moment: unknown; view: GraphView } | null = null;
   /** Reads on, soon. */
   #ask: () => void = () => undefined;
+  #later: ReturnType<typeof setTimeout> | undefined;
 
   constructor(places: Places) {
     this.#places = places;
@@ -89,6 +90,7 @@ export class Past {
       }),
     ];
     return () => {
+      clearTimeout(this.#later);
       this.#ask = () => undefined;
       this.#turn += 1;
       this.#wanted = null;
@@ -120,8 +122,8 @@ export class Past {
     this.tooMany = read?.isCut === true;
     this.#replay = new Replay(begins, to, first.state, read?.pages.flatMap(({ items }) => items) ?? []);
     // What happened just before is too young to be told now, and nobody may have listened then.
-    this.#heardUntil = Math.max(this.#heardUntil, Math.min(window.to, now));
-    if (this.#isBehind()) this.#ask();
+    clearTimeout(this.#later);
+    if (window.to > to) this.#later = setTimeout(this.#ask, MARGIN_MS);
   }
 
   /** The graph of a moment, and of no other. */

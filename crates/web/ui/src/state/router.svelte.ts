@@ -62,9 +62,11 @@ class Router {
   }
 
   #set(route: Route, push: boolean): void {
-    const address = format(route);
-    if (address === null) return;
-    if (push && address !== location.pathname + location.search) {
+    const path = format(route);
+    if (path === null) return;
+    // A token behind the address stays with the page that it opened.
+    const address = route.page === this.route.page ? path + location.hash : path;
+    if (push && address !== location.pathname + location.search + location.hash) {
       history.pushState(null, '', address);
     } else {
       history.replaceState(null, '', address);

@@ -1,9 +1,9 @@
 import type { Me } from '../lib/api/accounts';
 import { noteSignedIn, whenSignedOut, type Failure } from '../lib/api/client';
 import { logOut, readMe } from '../lib/api/entry';
-import { loginAddress } from '../lib/entry';
+import { loginAddress, tokenOf, withFragment } from '../lib/entry';
 import { PATHS } from '../lib/route';
-import { forget, remember, remembered } from '../lib/storage';
+import { forget, leaveForLater, remember, remembered, takeUp } from '../lib/storage';
 import { Fields, wouldLose } from '../lib/typed';
 import { keepFresh, onReturn, readAgain } from './refresh';
 import { router } from './router.svelte';
@@ -11,6 +11,8 @@ import { shell } from './shell.svelte';
 import { voice } from './voice.svelte';
 
 const SIGNED_IN = 'signed-in';
+/** What stood behind the address that asked for a session. */
+const FRAGMENT = 'fragment';
 
 /** Who is signed in, as far as the server has said. */
 class Session {
@@ -33,7 +35,7 @@ class Session {
       // What was typed is not thrown away: the session is begun again on top of it.
       const isTyped = router.isGuarded || wouldLose(this.#fields.in(document));
       if (this.me !== null && isTyped) shell.overlay = 'sign-in';
-      else this.#leave(loginAddress(location.pathname, location.search));
+      else this.#askToSignIn();
     });
     void this.read();
     const stopTrying = keepFresh(() => {
@@ -83,6 +85,12 @@ class Session {
     else voice.show(answer.failure.title);
   }
 
+  /** The token of a shared report comes back by way of this browser alone: no address holds it. */
+  #askToSignIn(): void {
+    if (tokenOf(location.hash) !== null) leaveForLater(FRAGMENT, location.pathname + location.hash);
+    this.#leave(loginAddress(location.pathname, location.search));
+  }
+
   /** A whole new page: nothing of what one person saw stays for the next. */
   #leave(address: string): void {
     forget(SIGNED_IN);
@@ -96,7 +104,7 @@ export const session = new Session();
 /** Notes that this browser has a session, and goes on to the dashboard as a whole new page. */
 export function enter(next: string | null): void {
   remember(SIGNED_IN, 'yes');
-  location.replace(next ?? PATHS.now);
+  location.replace(withFragment(next ?? PATHS.now, takeUp(FRAGMENT)));
 }
 
 /**

@@ -170,7 +170,7 @@ function init(method: Method, body: object | undefined, tag: string | null): Req
 }
 
 /** What an answer that is no success tells, to a request that was sent in this session. */
-function refused(
+export function refused(
   response: Response,
   body: Body | null,
   session: number,
@@ -231,7 +231,7 @@ function failed(title: string, detail: string): Failure {
   return { title, detail, requestId: null, code: null, status: null, retryAfter: null };
 }
 
-const unreachable = failed(
+export const unreachable = failed(
   'The server cannot be reached',
   'Mainstay may be stopped, or the network between it and this browser is down.',
 );
@@ -243,7 +243,7 @@ function slow(method: Method, limit: number): Failure {
   return failed('The server did not answer in time', said + look);
 }
 
-function unreadable(path: string): Failure {
+export function unreadable(path: string): Failure {
   return failed(
     'The answer is not from Mainstay',
     `What came for ${path} cannot be read. A proxy in between may be set up wrongly.`,

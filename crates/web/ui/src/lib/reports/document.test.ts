@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { documentOf, recordedOf } from './document';
+
+const evidence = [{ quote: 'the pool is full', timecode: '00:01:10' }];
+
+it('reads a whole report', () => {
+  const read = documentOf({
+    title: 'Checkout was down',
+    summary: 'A migration held locks.',
+    impact: { text: 'Nobody could pay.', evidence },
+    severity: 'critical',
+    started_at: '2026-11-15T21:00:00Z',
+    ended_at: null,
+    timeline: [{ at: '00:01:10', what: 'the pool is full', evidence }],
+    root_causes: [{ text: 'locks', evidence }],
+    contributing_factors: [],
+    what_went_well: [{ text: 'rollback', evidence: [] }],
+    actions: [{ owner: 'Alice', action: 'raise the pool', due: null, evidence }],
+    affected_dependencies: [{ name: 'postgres', effect: 'slow', evidence }],
+    open_questions: [{ question: 'why so late?', evidence }],
+  });
+  expect(read.impact).toEqual({ text: 'Nobody could pay.', evidence });
+  expect(read.severity).toBe('critical');
+  expect(read.timeline).toEqual([{ at: '00:01:10', what: 'the pool is full', evidence }]);
+  expect(read.actions[0]).toEqual({ owner: 'Alice', action: 'raise the pool', due: null, evidence });
+  expect(read.affected[0]?.name).toBe('postgres');
+  expect(read.questions).toEqual([{ text: 'why so late?', evidence }]);
+  expect(read.endedAt).toBeNull();
+});
+
+it.each([null, 7, 'text', [], {}, { timeline: 'x', actions: [null, 3], severity: 'huge', impact: 'y' }])(
+  'draws something of %j too',
+  (value) => {
+    const read = documentOf(value);
+    expect(read.title).toBe('Without a title');
+    expect(read.severity).toBe('unknown');
+    expect(read.timeline).toEqual([]);
+  },
+);
+
+it('reads what was recorded, and leaves out what has no time', () => {
+  const recorded = recordedOf({
+    from: '2026-11-15T21:00:00.000Z',
+    to: '2026-11-15T22:00:00.000Z',
+    entries: [{ at: '2026-11-15T21:01:00.000Z', what: 'db is down' }, { at: 'soon', what: '' }, 4],
+  });
+  expect(recorded?.entries).toEqual([{ at: '2026-11-15T21:01:00.000Z', what: 'db is down' }]);
+  expect(recordedOf(null)).toBeNull();
+  expect(recordedOf({ from: '' })).toBeNull();
+});

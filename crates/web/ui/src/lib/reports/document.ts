@@ -1,0 +1,141 @@
+/** Words of the call that show a claim, as the report has them. */
+export interface Quote {
+  readonly quote: string;
+  readonly timecode: string | null;
+}
+
+export interface Claim {
+  readonly text: string;
+  readonly evidence: readonly Quote[];
+}
+
+export interface Said {
+  readonly at: string | null;
+  readonly what: string;
+  readonly evidence: readonly Quote[];
+}
+
+export interface Task {
+  readonly owner: string | null;
+  readonly action: string;
+  readonly due: string | null;
+  readonly evidence: readonly Quote[];
+}
+
+export interface Affected {
+  readonly name: string;
+  readonly effect: string;
+  readonly evidence: readonly Quote[];
+}
+
+export const SEVERITIES = ['unknown', 'low', 'medium', 'high', 'critical'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** A report that can be drawn, whatever was in the stored one. */
+export interface ReportDocument {
+  readonly title: string;
+  readonly summary: string;
+  readonly impact: Claim;
+  readonly severity: Severity;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly timeline: readonly Said[];
+  readonly rootCauses: readonly Claim[];
+  readonly factors: readonly Claim[];
+  readonly wentWell: readonly Claim[];
+  readonly actions: readonly Task[];
+  readonly affected: readonly Affected[];
+  readonly questions: readonly Claim[];
+}
+
+/** What was recorded beside it. */
+export interface Recorded {
+  readonly from: string;
+  readonly to: string;
+  readonly entries: readonly { readonly at: string; readonly what: string }[];
+}
+
+/**
+ * Reads a report field by field: the server checked it against the schema of its version, but a field
+ * of another version must not break the page.
+ */
+export function documentOf(value: unknown): ReportDocument {
+  const report = fields(value);
+  const claims = (name: string) => list(report[name]).map((one) => claim(one, 'text'));
+  return {
+    title: text(report['title']) || 'Without a title',
+    summary: text(report['summary']),
+    impact: claim(report['impact'], 'text'),
+    severity: SEVERITIES.find((known) => known === report['severity']) ?? 'unknown',
+    startedAt: maybe(report['started_at']),
+    endedAt: maybe(report['ended_at']),
+    timeline: list(report['timeline']).map(said),
+    rootCauses: claims('root_causes'),
+    factors: claims('contributing_factors'),
+    wentWell: claims('what_went_well'),
+    actions: list(report['actions']).map(task),
+    affected: list(report['affected_dependencies']).map(affected),
+    questions: list(report['open_questions']).map((one) => claim(one, 'question')),
+  };
+}
+
+export function recordedOf(value: unknown): Recorded | null {
+  const recorded = fields(value);
+  const [from, to] = [text(recorded['from']), text(recorded['to'])];
+  if (from === '' || to === '') return null;
+  const entries = list(recorded['entries']).map((one) => {
+    const entry = fields(one);
+    return { at: text(entry['at']), what: text(entry['what']) };
+  });
+  return { from, to, entries: entries.filter(({ at }) => !Number.isNaN(Date.parse(at))) };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function maybe(value: unknown): string | null {
+  return text(value) || null;
+}
+
+function quotes(value: unknown): Quote[] {
+  return list(value).map((one) => {
+    const evidence = fields(one);
+    return { quote: text(evidence['quote']), timecode: maybe(evidence['timecode']) };
+  });
+}
+
+function claim(value: unknown, name: string): Claim {
+  const given = fields(value);
+  return { text: text(given[name]), evidence: quotes(given['evidence']) };
+}
+
+function said(value: unknown): Said {
+  const entry = fields(value);
+  return { at: maybe(entry['at']), what: text(entry['what']), evidence: quotes(entry['evidence']) };
+}
+
+function task(value: unknown): Task {
+  const given = fields(value);
+  return {
+    owner: maybe(given['owner']),
+    action: text(given['action']),
+    due: maybe(given['due']),
+    evidence: quotes(given['evidence']),
+  };
+}
+
+function affected(value: unknown): Affected {
+  const given = fields(value);
+  return { name: text(given['name']), effect: text(given['effect']), evidence: quotes(given['evidence']) };
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Transcript } from '../api/files';
+import { canRetry, isUnderWay, newsOf, standingOf, standingText } from './state';
+import { transcript } from './sample';
+
+const NOW = Date.parse('2026-11-15T21:00:00Z');
+const text = (more: Partial<Transcript>) => standingText(transcript(more), NOW);
+const error = { code: 'llm_timeout', message: 'It took too long.' };
+
+describe('a report stands in words', () => {
+  it.each<[Partial<Transcript>, string, string]>([
+    [{ status: 'queued' }, 'queued', 'unknown'],
+    [{ status: 'processing', attempts: 1 }, 'processing', 'unknown'],
+    [{ status: 'processing', attempts: 2 }, 'processing, attempt 2 of 4', 'unknown'],
+    [{ status: 'processing', queued_at: null }, 'uploading', 'unknown'],
+    [
+      { status: 'queued', attempts: 1, last_error: error, next_run_at: '2026-11-15T21:01:36Z' },
+      'next try in 96 s',
+      'degraded',
+    ],
+    [
+      { status: 'queued', attempts: 3, last_error: error, next_run_at: '2026-11-15T21:08:00Z' },
+      'next try in 8 min',
+      'degraded',
+    ],
+    [
+      { status: 'queued', attempts: 1, last_error: error, next_run_at: '2026-11-15T20:59:00Z' },
+      'queued again',
+      'degraded',
+    ],
+    // Put off without a failure of its own.
+    [{ status: 'queued', next_run_at: '2026-11-15T21:00:30Z' }, 'queued, next try in 30 s', 'unknown'],
+    [{ status: 'failed', last_error: error }, 'failed, llm_timeout', 'down'],
+    [{ status: 'failed' }, 'failed', 'down'],
+    [{ status: 'succeeded' }, 'ready', 'healthy'],
+  ])('%j is %s', (more, says, glyph) => {
+    expect(text(more)).toBe(says);
+    expect(standingOf(transcript(more), NOW).glyph).toBe(glyph);
+  });
+});
+
+it('says aloud what has changed, and nothing else', () => {
+  const ready = transcript({ status: 'succeeded', name: 'call.vtt' });
+  expect(newsOf('processing', ready)).toBe('The report of call.vtt is ready.');
+  expect(newsOf('succeeded', ready)).toBeNull();
+  expect(newsOf(undefined, ready)).toBeNull();
+});
+
+it('offers another try only of what was stored', () => {
+  expect(canRetry(transcript({ status: 'failed' }))).toBe(true);
+  expect(canRetry(transcript({ status: 'failed', queued_at: null }))).toBe(false);
+  expect(canRetry(transcript({ status: 'succeeded' }))).toBe(false);
+});
+
+it('knows what is still to come', () => {
+  const under = (['processing', 'queued', 'succeeded', 'failed'] as const).filter((status) =>
+    isUnderWay({ status }),
+  );
+  expect(under).toEqual(['processing', 'queued']);
+});

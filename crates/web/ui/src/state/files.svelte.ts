@@ -1,0 +1,36 @@
+import { FILE_EVENTS, readFiles, type Transcript } from '../lib/api/files';
+import { LIST_LIMIT } from '../lib/api/list';
+import { calmly } from './calmly';
+import { Listing } from './listing.svelte';
+import { onReadAgain, onReturn } from './refresh';
+import { stream } from './stream.svelte';
+
+const PAGE = 50;
+
+/** One's own transcripts, newest first: what happens to one stands there soon after. */
+export class Files extends Listing<Transcript> {
+  constructor() {
+    super((cursor) => readFiles(cursor, cursor === null ? shown() : PAGE));
+    // What is read again is all that is shown, as far as one answer holds it.
+    const shown = () => Math.min(Math.max(this.items?.length ?? 0, PAGE), LIST_LIMIT);
+  }
+
+  /** Follows them until the returned function is called. */
+  override run(): () => void {
+    const soon = calmly(() => this.read());
+    const again = () => {
+      soon.ask();
+    };
+    const stops = [
+      stream.on(FILE_EVENTS, again),
+      stream.onReload(again),
+      onReturn(again),
+      onReadAgain(again),
+    ];
+    void this.read();
+    return () => {
+      soon.stop();
+      for (const stop of stops) stop();
+    };
+  }
+}

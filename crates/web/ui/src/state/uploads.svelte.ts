@@ -1,0 +1,121 @@
+import type { Failure } from '../lib/api/client';
+import type { TimeWindow } from '../lib/api/files';
+import { sendFile, type Sending } from '../lib/api/upload';
+import { fitting, problemOf, type Limits } from '../lib/reports/transcripts';
+import { voice } from './voice.svelte';
+
+export type UploadState =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'sending'; readonly part: number }
+  /** Every byte is there; the server has not said yet that it is stored. */
+  | { readonly kind: 'storing' }
+  | { readonly kind: 'sent'; readonly id: string }
+  | { readonly kind: 'refused'; readonly failure: Pick<Failure, 'title'> & Partial<Failure>; readonly again: boolean };
+
+export interface Upload {
+  readonly key: number;
+  readonly file: File;
+  readonly window: TimeWindow | null;
+  readonly state: UploadState;
+}
+
+/** What is over stays until it is put away, but not more of it than this. */
+const KEPT_LIMIT = 60;
+
+/** Transcripts on their way, one after another; they go on while other pages are looked at. */
+class Uploads {
+  items = $state.raw<readonly Upload[]>([]);
+  /** How many did not even get into the queue. */
+  left = $state(0);
+  readonly underWay = $derived(this.items.some(({ state }) => isOpen(state)));
+  #next = 0;
+  #sending: { readonly key: number; readonly sending: Sending } | null = null;
+
+  /** Takes what was chosen or dropped: what can't be sent is refused at once, in words. */
+  add(files: readonly File[], window: TimeWindow | null, limits: Limits): void {
+    const waiting = this.items.filter(({ state }) => isOpen(state)).length;
+    const { taken, left } = fitting(files, waiting);
+    this.left = left;
+    const added = taken.map((file) => this.#made(file, window, limits));
+    this.items = [...this.items, ...added].slice(-KEPT_LIMIT);
+    this.#tell(added);
+    void this.#work();
+  }
+
+  cancel(key: number): void {
+    if (this.#sending?.key === key) this.#sending.sending.cancel();
+    this.putAway(key);
+    voice.show('Upload cancelled');
+  }
+
+  again(key: number): void {
+    this.#set(key, { kind: 'waiting' });
+    void this.#work();
+  }
+
+  putAway(key: number): void {
+    this.items = this.items.filter((item) => item.key !== key);
+  }
+
+  #made(file: File, window: TimeWindow | null, limits: Limits): Upload {
+    this.#next += 1;
+    const problem = problemOf(file, limits);
+    const state: UploadState =
+      problem === null
+        ? { kind: 'waiting' }
+        : { kind: 'refused', failure: { title: 'It was not sent', detail: problem }, again: false };
+    return { key: this.#next, file, window, state };
+  }
+
+  async #work(): Promise<void> {
+    if (this.#sending !== null) return;
+    const next = this.items.find(({ state }) => state.kind === 'waiting');
+    if (next === undefined) {
+      removeEventListener('beforeunload', hold);
+      return;
+    }
+    addEventListener('beforeunload', hold);
+    const { key, file } = next;
+    const sending = sendFile(file, next.window, (part) => {
+      this.#set(key, part >= 1 ? { kind: 'storing' } : { kind: 'sending', part });
+    });
+    this.#sending = { key, sending };
+    this.#set(key, { kind: 'sending', part: 0 });
+    const answer = await sending.done;
+    this.#sending = null;
+    if (answer?.ok === true) {
+      this.#set(key, { kind: 'sent', id: answer.value });
+      voice.say(`${file.name} is uploaded. Its report is queued.`);
+    } else if (answer !== null) {
+      this.#set(key, { kind: 'refused', failure: answer.failure, again: mayPass(answer.failure) });
+    }
+    void this.#work();
+  }
+
+  #set(key: number, state: UploadState): void {
+    this.items = this.items.map((item) => (item.key === key ? { ...item, state } : item));
+  }
+
+  #tell(added: readonly Upload[]): void {
+    const sent = added.filter(({ state }) => state.kind === 'waiting');
+    const [first] = sent;
+    if (first === undefined) return;
+    voice.say(sent.length === 1 ? `Uploading ${first.file.name}` : `Uploading ${String(sent.length)} transcripts`);
+  }
+}
+
+/** What is wrong with the file itself stays wrong. */
+function mayPass({ status }: Failure): boolean {
+  return status === null || status === 429 || status >= 500;
+}
+
+/** The browser asks before it throws away what is on its way. */
+function hold(event: Event): void {
+  event.preventDefault();
+}
+
+function isOpen({ kind }: UploadState): boolean {
+  return kind === 'waiting' || kind === 'sending' || kind === 'storing';
+}
+
+export const uploads = new Uploads();
