@@ -122,7 +122,7 @@ proptest! {
             prop_assert!(pause >= shortest.max(floor), "{:?} after {:?} and {:?}", next, begun, completed);
         }
         if case.is_rate && case.jitter == 0.0 && case.retry_after_ms.is_none() {
-            let is_tick = |at: &Duration| at.as_millis() % u128::from(case.interval_ms) == 0;
+            let is_tick = |at: &Duration| at.as_millis().is_multiple_of(case.interval_ms.into());
             prop_assert!(diary.iter().all(|(begun, _)| is_tick(begun)), "{:?}", diary);
         }
     }
