@@ -30,14 +30,7 @@ fn assert_timed_out(status: &Status, elapsed: Duration, polls: u64) {
 async fn a_poll_that_hangs_is_dropped_at_the_deadline() {
     let (_queue, ctx) = context();
     let dropped = Count::default();
-    let counted = dropped.clone();
-    let poll = move || {
-        let held = Dropped(counted.clone());
-        async move {
-            let _held = held;
-            pending::<()>().await;
-        }
-    };
+    let poll = common::hanging(&dropped);
     let poller = ctx.poll(poll).every(1.s()).within(5.s()).handle(|()| Outcome::Continue).unwrap();
     let (status, waited) = timed(poller.wait()).await;
     assert_timed_out(&status, 5.s(), 1);

@@ -4,9 +4,7 @@
 
 mod common;
 
-use std::future::pending;
-
-use common::{Command, Count, Dropped, Event, Told, authorisation, command};
+use common::{Command, Count, Event, Told, authorisation, command};
 use mainstay_poller::{
     CANCEL_WITHIN, Cause, Executor, Mode, Outcome, PollerId, Run, Span as _, State,
 };
@@ -85,14 +83,7 @@ async fn the_other_pollers_are_cancelled_within_a_bounded_time() {
     let counted = dropped.clone();
     let hanging = command(move |ctx| {
         for _ in 0..5 {
-            let counted = counted.clone();
-            let poll = move || {
-                let held = Dropped(counted.clone());
-                async move {
-                    let _held = held;
-                    pending::<()>().await;
-                }
-            };
+            let poll = common::hanging(&counted);
             ctx.poll(poll).every(1.s()).within(60.s()).handle(|()| Outcome::Continue)?;
         }
         Ok(vec![])

@@ -3,23 +3,14 @@
 
 mod common;
 
-use std::future::pending;
-
-use common::{Count, Dropped, Event, Told, authorisation, command, script};
+use common::{Count, Event, Told, authorisation, command, script};
 use mainstay_poller::{Context, EventQueue, Executor, Handle, Outcome, Span as _, State};
 use tokio::time::sleep;
 
 /// A poller whose poll hangs, and how many polls were dropped.
 fn hanging(ctx: &Context<Event>) -> (Handle, Count) {
     let dropped = Count::default();
-    let counted = dropped.clone();
-    let poll = move || {
-        let held = Dropped(counted.clone());
-        async move {
-            let _held = held;
-            pending::<()>().await;
-        }
-    };
+    let poll = common::hanging(&dropped);
     let watch = ctx.poll(poll).every(1.s()).within(60.s());
     (watch.handle(|()| Outcome::Continue).unwrap(), dropped)
 }

@@ -3,9 +3,9 @@
 
 mod common;
 
-use std::future::{pending, ready};
+use std::future::ready;
 
-use common::{Count, Dropped, Event, script};
+use common::{Count, Event, script};
 use mainstay_poller::{
     Adapter, Context, EventQueue, Executor, OnTimeout, Outcome, PollerError, Reason, SettleError,
     Span as _, settle,
@@ -80,16 +80,9 @@ async fn it_may_borrow_what_it_polls() {
 #[tokio::test(start_paused = true)]
 async fn who_goes_away_drops_the_poll() {
     let dropped = Count::default();
-    let counted = dropped.clone();
     let queue = EventQueue::<Event>::new();
     let ctx = Context::new(&queue, 0);
-    let poll = move || {
-        let held = Dropped(counted.clone());
-        async move {
-            let _held = held;
-            pending::<()>().await;
-        }
-    };
+    let poll = common::hanging(&dropped);
     let settled = ctx.settle(poll).every(1.s()).within(60.s()).handle(|()| Outcome::Continue);
     assert!(timeout(5.s(), settled).await.is_err());
     assert_eq!((dropped.get(), ctx.pollers().len()), (1, 0));

@@ -60,7 +60,8 @@ fn main() -> anyhow::Result<()> {
             "ms",
         )?;
         let bare = bare::round(Spread::Together).await?;
-        print("poller.bare_together_late_p99_ms", bare.late.p99(), "ms")
+        print("poller.bare_together_late_p99_ms", bare.late.p99(), "ms")?;
+        anyhow::Ok(())
     })?;
     memory::measure()?;
     figure::finish("poller")

@@ -1,7 +1,8 @@
 //! What the tests share: a resource that settles by a script, and a command that does what it is told.
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use std::future::{Ready, ready};
+use std::future::{Ready, pending, ready};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,6 +50,20 @@ pub(crate) struct Dropped(pub(crate) Count);
 impl Drop for Dropped {
     fn drop(&mut self) {
         self.0.add();
+    }
+}
+
+/// A poll that hangs, and counts when it is dropped.
+pub(crate) fn hanging(
+    dropped: &Count,
+) -> impl FnMut() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + 'static {
+    let dropped = dropped.clone();
+    move || {
+        let held = Dropped(dropped.clone());
+        Box::pin(async move {
+            let _held = held;
+            pending::<()>().await;
+        })
     }
 }
 

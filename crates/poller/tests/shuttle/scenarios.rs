@@ -142,7 +142,7 @@ pub(crate) fn a_command_that_waits_for_an_event_never_misses_it() {
             Command { number: 2, fate: Fate::Settles, needs: Some(1) },
         ];
         let run = executor(Mode::Halt).run(commands).await;
-        assert!(run.is_success(), "{:?}", run.failures);
+        assert!(run.is_success(), "{run:?}");
         assert_eq!(run.commands_run, 3);
         assert_all_told(&run);
     });

@@ -137,7 +137,7 @@ pub(crate) fn assert_whole(entries: &[Entry<Event>]) {
     }
 }
 
-/// Starts a poller with each command, which needs an event of the poller with this number.
+/// Starts a poller with each command, which may need all that the poller with this number tells.
 pub(crate) struct World;
 
 #[derive(Debug, Clone, Copy)]
@@ -162,8 +162,13 @@ impl Adapter for World {
     }
 
     fn is_ready(&self, command: &Command, events: &[Entry<Event>]) -> bool {
-        let is_meant =
-            |entry: &Entry<Event>, needed| entry.poller.is_some() && entry.event.0 == needed;
-        command.needs.is_none_or(|needed| events.iter().any(|entry| is_meant(entry, needed)))
+        // All that the poller tells: the last of it comes when the poller leaves.
+        let told = |needed| {
+            let is_meant =
+                |entry: &&Entry<Event>| entry.poller.is_some() && entry.event.0 == needed;
+            events.iter().filter(is_meant).count()
+        };
+        let all = usize::try_from(2 * BATCH).unwrap();
+        command.needs.is_none_or(|needed| told(needed) == all)
     }
 }
