@@ -154,7 +154,8 @@ it('is shared by a link that another person opens, until it is revoked', async (
   const { page } = here;
   await reported(page, 'shared.vtt');
   const title = await article(page).getByRole('heading', { level: 2 }).innerText();
-  await page.getByLabel('Works for').selectOption('1 day');
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  await page.locator(':focus').and(page.getByLabel('Works for')).selectOption('1 day');
   await page.getByRole('button', { name: 'Create a link' }).click();
   const link = await page.locator('[data-once] [data-copy="link"]').innerText();
   expect(link).toMatch(/\/shared#[\w-]{43}$/);
@@ -211,7 +212,7 @@ it('prints clean, and is downloaded as JSON', async () => {
   expect(saved.report).toHaveProperty('root_causes');
 
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-  for (const screen of ['header', '.rail', '[data-screen]']) {
+  for (const screen of ['header', '.rail', '.notice', '[data-screen]']) {
     expect(await page.locator(screen).filter({ visible: true }).count(), screen).toBe(0);
   }
   expect(await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)).toBe('rgb(255, 255, 255)');
