@@ -17,6 +17,9 @@ use crate::code::Code;
 use crate::error::{Error, echo};
 use crate::limits::{Limits, MULTIPART_ROOM_BYTES, PART_FIELD_BYTES, PART_HEAD_BYTES};
 
+/// Characters of a boundary (RFC 2046).
+const BOUNDARY_CHARACTERS: usize = 70;
+
 /// A body of `multipart/form-data` whose file has at most so many bytes.
 pub(crate) struct Multipart<const FILE_BYTES: u64> {
     parts: multer::Multipart<'static>,
@@ -116,7 +119,9 @@ fn boundary(content_type: Option<&str>) -> Result<String, Error> {
         let detail = format!("Content-Type is {found}. Send the file as multipart/form-data.");
         return Err(Error::new(Code::UnsupportedMediaType, detail));
     }
-    multer::parse_boundary(given).map_err(|_| invalid("Content-Type names no boundary."))
+    let boundary = multer::parse_boundary(given).ok();
+    let is_fit = |boundary: &String| (1..=BOUNDARY_CHARACTERS).contains(&boundary.len());
+    boundary.filter(is_fit).ok_or_else(|| invalid("Content-Type names no boundary that is one."))
 }
 
 async fn in_time<T>(limit: Duration, coming: impl Future<Output = T>) -> Result<T, Error> {

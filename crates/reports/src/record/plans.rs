@@ -9,14 +9,14 @@ use super::sweep::INTERRUPT;
 const PEOPLE: Sql = Sql::same(
     "test.people",
     "INSERT INTO users (id, email, role, status, password_hash, created_at)
-     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50)
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
      SELECT 'user-' || i, 'e-' || i, 'viewer', 'active', 'x', 0 FROM n",
 );
 const FILES: Sql = Sql::same(
     "test.files",
     "INSERT INTO files (user_id, id, original_name, extension, status, job_id, storage_key_original,
        processing_attempts, created_at, updated_at)
-     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 800)
      SELECT u.id, 'file-' || n.i || u.id, 'a.txt', 'txt', 'succeeded', 'job', 'key', 0, n.i, 0
      FROM n CROSS JOIN users AS u",
 );
@@ -59,8 +59,8 @@ each_database! {
         let find = plan(&db, &FIND, values!["user-7", "file-7user-7"]).await;
         assert!(find.contains(owner_and_id(db.dialect())), "{find}");
         for (sql, values) in [
-            (&LIST, &values!["user-7", 50_i64][..]),
-            (&LIST_AFTER, &values!["user-7", 50_i64, "file-7", 50_i64][..]),
+            (&LIST, &values!["user-7", 11_i64][..]),
+            (&LIST_AFTER, &values!["user-7", 400_i64, "file-7", 11_i64][..]),
         ] {
             let list = plan(&db, sql, values).await;
             assert!(list.contains("files_by_owner"), "{}: {list}", sql.name());
