@@ -85,9 +85,8 @@ class Session {
     else voice.show(answer.failure.title);
   }
 
-  /** The token of a shared report comes back by way of this browser alone: no address holds it. */
   #askToSignIn(): void {
-    if (tokenOf(location.hash) !== null) leaveForLater(FRAGMENT, location.pathname + location.hash);
+    keepFragment(location.pathname);
     this.#leave(loginAddress(location.pathname, location.search));
   }
 
@@ -100,6 +99,11 @@ class Session {
 }
 
 export const session = new Session();
+
+/** Keeps the token behind an address while somebody signs in: in this tab alone, no address holds it. */
+export function keepFragment(path: string): void {
+  if (tokenOf(location.hash) !== null) leaveForLater(FRAGMENT, path + location.hash);
+}
 
 /** Notes that this browser has a session, and goes on to the dashboard as a whole new page. */
 export function enter(next: string | null): void {
