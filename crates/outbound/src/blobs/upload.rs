@@ -96,7 +96,7 @@ impl BlobUpload {
     }
 }
 
-/// Not of the upload itself, which can't be shared between threads while this waits.
+/// By itself, and not of the whole upload: that one may be sent to another task, but not shared with one.
 async fn append(blobs: &Blobs, incoming: Incoming, part: Bytes) -> Result<State, BlobError> {
     let Backend::Folder(folder) = blobs.backend() else { return Err(BlobError::ended()) };
     let written = folder.write(incoming, part);
