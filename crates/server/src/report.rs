@@ -84,10 +84,8 @@ fn llm(config: &Config, clock: Arc<dyn Clock>) -> anyhow::Result<Option<(Arc<dyn
         LlmConfig::Off => None,
         LlmConfig::Fake => Some((Arc::new(FakeLlm), FAKE_TIME)),
         LlmConfig::OpenAi(settings) => {
-            let mut settings = settings.clone();
-            settings.ca_file.clone_from(&config.outbound.ca_file);
             let time = settings.timeout;
-            Some((Arc::new(OpenAi::new(settings, clock)?), time))
+            Some((Arc::new(OpenAi::new(settings.clone(), clock)?), time))
         }
     })
 }

@@ -126,20 +126,20 @@ each_database! {
             instance.db.write(async |tx| tx.execute(&AGE, values![age, upto]).await).await.unwrap();
         }
         let now = instance.db.now().await.unwrap().as_millis();
-        let at = |hours: f64| mainstay_base::Timestamp::from_millis(now - (hours * 3_600_000.0) as i64);
+        let at = |minutes: i64| mainstay_base::Timestamp::from_millis(now - minutes * 60_000);
         let kinds = [numbered(1).kind().to_owned()];
         let found = async |from, to, most| {
             instance.events.between(Stream::Org, &kinds, (at(from), at(to)), most).await.unwrap()
         };
-        assert_eq!(found(1.5, 0.5, 1_000).await.len(), 1_000);
-        assert_eq!(found(3.0, 0.5, 1_000).await.len(), 1_000, "no more than there may be");
-        assert_eq!(found(1.5, 0.5, 7).await.len(), 7);
-        assert_eq!(found(0.9, 0.1, 1_000).await.len(), 0);
-        assert!(found(1.5, 0.5, 1).await[0].fields.contains("1001"), "the oldest first");
+        assert_eq!(found(90, 30, 1_000).await.len(), 1_000);
+        assert_eq!(found(180, 30, 1_000).await.len(), 1_000, "no more than there may be");
+        assert_eq!(found(90, 30, 7).await.len(), 7);
+        assert_eq!(found(54, 6, 1_000).await.len(), 0);
+        assert!(found(90, 30, 1).await[0].fields.contains("1001"), "the oldest first");
         let others = ["other".to_owned()];
-        let none = instance.events.between(Stream::Org, &others, (at(3.0), at(0.0)), 10).await.unwrap();
+        let none = instance.events.between(Stream::Org, &others, (at(180), at(0)), 10).await.unwrap();
         assert_eq!(none, []);
-        let nobody = instance.events.between(Stream::User(user()), &kinds, (at(3.0), at(0.0)), 10).await;
+        let nobody = instance.events.between(Stream::User(user()), &kinds, (at(180), at(0)), 10).await;
         assert_eq!(nobody.unwrap(), [], "a stream without events");
         instance.stop().await;
     }

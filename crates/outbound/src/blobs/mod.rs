@@ -1,12 +1,13 @@
 //! Object storage: [`key`] (where a blob stands, checked) → [`place`] (a folder, or S3) → [`store`]
 //! (one try, timed, guarded and measured) → `folder`, `s3` (over `wire`) → [`upload`] (what comes in
-//! parts) → [`error`] → [`measure`].
+//! [`parts`]) → [`error`] → [`measure`].
 
 pub mod error;
 mod folder;
 mod guard;
 pub mod key;
 pub mod measure;
+pub mod parts;
 pub mod place;
 mod s3;
 pub mod store;

@@ -5,14 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mainstay_base::Secret;
+use mainstay_outbound::blobs::parts::PART;
 use mainstay_outbound::blobs::place::FAILURES_TO_OPEN;
-use mainstay_outbound::blobs::upload::PART;
 use mainstay_outbound::{BlobError, BlobErrorKind, BlobOptions, BlobPlace, Blobs, S3Settings};
 use mainstay_testkit::{FakeClock, S3Server};
+use metrics_exporter_prometheus::PrometheusBuilder;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use crate::{MOST, bucket, bytes, key, settings};
+use crate::{MOST, PATIENCE, bucket, bytes, key, settings};
 
 /// The time of a call that is to run out of it.
 const SHORT: Duration = Duration::from_millis(200);
@@ -178,6 +179,29 @@ async fn an_upload_that_loses_its_server_is_over() {
     let error = upload.write(bytes(1)).await.unwrap_err();
     assert_eq!(error.kind(), BlobErrorKind::Permanent, "{error}");
     assert_eq!(upload.finish().await.unwrap_err().kind(), BlobErrorKind::Permanent);
+}
+
+/// The storage has begun the upload when nobody waits to hear its name any more.
+#[tokio::test]
+async fn an_upload_that_is_dropped_while_it_begins_is_aborted() {
+    let recorder = PrometheusBuilder::new().build_recorder();
+    let _recording = metrics::set_default_local_recorder(&recorder);
+    let server = S3Server::start().await;
+    let mut upload = bucket(&server).upload(&key("a")).await.unwrap();
+    tokio::select! {
+        biased;
+        written = upload.write(bytes(PART)) => panic!("{written:?}"),
+        () = std::future::ready(()) => {}
+    }
+    drop(upload);
+    let aborted = "mainstay_blob_calls_total{operation=\"abort\",outcome=\"ok\"} 1";
+    let heard = tokio::time::timeout(PATIENCE, async {
+        while !recorder.handle().render().contains(aborted) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    heard.await.expect("it is aborted");
+    assert_eq!(server.files(), Vec::<std::path::PathBuf>::new());
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use url::Url;
 
 use super::address;
 use super::layers::bad_value;
+use super::outbound::OutboundConfig;
 use super::problem::Reason;
 use super::reader::{Reader, number};
 use super::setting::{Fallback, Kind, Setting};
@@ -93,8 +94,12 @@ enum Provider {
     Fake,
 }
 
-/// Reads who writes reports.
-pub(super) fn read(reader: &mut Reader<'_>, stage: Option<Stage>) -> Option<LlmConfig> {
+/// Reads who writes reports. The provider's certificate may be of an authority that services' are.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    stage: Option<Stage>,
+    outbound: Option<&OutboundConfig>,
+) -> Option<LlmConfig> {
     let provider = reader.optional(&PROVIDER, provider);
     let model = reader.required(&MODEL, model);
     let api_key = reader.optional(&API_KEY, api_key);
@@ -103,8 +108,8 @@ pub(super) fn read(reader: &mut Reader<'_>, stage: Option<Stage>) -> Option<LlmC
     let (provider, api_key) = (provider?, api_key?);
     check(reader, provider, api_key.is_some(), stage?)?;
     let timeout = Duration::from_millis(u64::from(timeout?));
-    let settings =
-        OpenAiSettings { timeout, ..OpenAiSettings::new(base_url?, &model?, api_key.clone()) };
+    let settings = OpenAiSettings::new(base_url?, &model?, api_key.clone());
+    let settings = OpenAiSettings { timeout, ca_file: outbound?.ca_file.clone(), ..settings };
     Some(match provider {
         Some(Provider::Fake) => LlmConfig::Fake,
         Some(Provider::OpenAi) => LlmConfig::OpenAi(settings),
@@ -245,11 +250,18 @@ mod tests {
 
     #[test]
     fn all_of_it_can_be_set_and_the_key_is_hidden() {
-        let given = [KEY, OWN, ("LLM_MODEL", "llama"), ("LLM_TIMEOUT_MS", "5000")];
+        let given = [
+            KEY,
+            OWN,
+            ("LLM_MODEL", "llama"),
+            ("LLM_TIMEOUT_MS", "5000"),
+            ("MAINSTAY_OUTBOUND_CA_FILE", "ca.pem"),
+        ];
         let loaded = loaded(&given).unwrap();
         let LlmConfig::OpenAi(settings) = &loaded.config.llm else { panic!("nobody writes") };
         assert_eq!((settings.model.as_str(), settings.timeout), ("llama", Duration::from_secs(5)));
         assert_eq!(settings.base_url.as_str(), "http://127.0.0.1:11434/v1");
+        assert_eq!(settings.ca_file, Some("ca.pem".into()));
         let shown = format!("{:?} {}", loaded.config, print(&loaded.layers));
         assert!(!shown.contains("hunter2") && shown.contains("llm.api_key"), "{shown}");
     }

@@ -166,11 +166,11 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let http = http::read(reader);
     let jobs = jobs::read(reader);
     let tls = tls::read(reader);
-    let llm = llm::read(reader, stage);
     let log = log::read(reader);
     let mail = mail::read(reader);
     let metrics = metrics::read(reader);
     let outbound = outbound::read(reader);
+    let llm = llm::read(reader, stage, outbound.as_ref());
     let poll = poll::read(reader);
     let sse = sse::read(reader);
     let telemetry = telemetry::read(reader);

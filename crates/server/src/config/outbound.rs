@@ -26,7 +26,7 @@ pub const CA_FILE: Setting = Setting {
     kind: Kind::Text,
     fallback: Fallback::Unset,
     mask: None,
-    help: "PEM file with certificate authorities to trust beside the system's when services are polled",
+    help: "PEM file with certificate authorities to trust beside the system's: for services, the language model and the storage",
 };
 
 /// What Mainstay may call.

@@ -102,6 +102,7 @@ mod tests {
         database.connections = 10 # default
         # database.direct_url is not set
         database.url = "postgres://me:[secret]@db/main" # DATABASE_URL
+        environment = "development" # default
         events.keep_count = 1000000 # default
         events.keep_days = 7 # default
         history.five_minute_days = 30 # default
@@ -121,6 +122,11 @@ mod tests {
         jobs.poll_ms = 1000 # default
         # jobs.runner_id is not set
         jobs.stop_seconds = 30 # default
+        # llm.api_key is not set
+        llm.base_url = "https://api.openai.com/v1" # default
+        llm.model = "gpt-5-mini" # default
+        # llm.provider is not set
+        llm.timeout_ms = 180000 # default
         log.format = "auto" # default
         log.level = "info" # default
         # mail.ca_file is not set
@@ -132,6 +138,11 @@ mod tests {
         poll.cycle_ms = 5000 # default
         poll.max_concurrent_per_host = 5 # default
         poll.max_in_flight = 256 # default
+        # s3.access_key_id is not set
+        # s3.bucket is not set
+        # s3.endpoint is not set
+        # s3.region is not set
+        # s3.secret_access_key is not set
         sse.max_per_token = 5 # default
         sse.max_per_user = 1 # default
         # telemetry.otlp_endpoint is not set

@@ -95,7 +95,7 @@ impl World {
         let ready = history.text().matches("report_ready").count();
         assert_eq!(ready, 1, "{}", history.text());
         let began = Instant::now();
-        let stored = self.folder.path().join("mainstay-data/blobs/users");
+        let stored = self.folder.path().join("mainstay-data/blobs/objects/users");
         while files_below(&stored) != 2 {
             assert!(began.elapsed() < PATIENCE, "there are {} objects", files_below(&stored));
             std::thread::sleep(LOOK);
