@@ -122,18 +122,19 @@ enum Stored {
 
 impl Attempt<'_> {
     async fn run(&self, pen: &Pen, context: &Context) -> Result<(), JobError> {
-        // Only until everything is stored: a commit that is under way must not be given up on, or what
-        // it points at would be removed.
-        let made = context.cancelled().run_until_cancelled(self.make(pen)).await;
-        let stored = match made {
-            Some(Ok(stored)) => stored,
-            Some(Err(error)) => {
+        let cancelled = context.cancelled();
+        let Some(written) = cancelled.run_until_cancelled(self.write(pen)).await else {
+            return Err(unwanted());
+        };
+        let (draft, recorded) = written?;
+        // From here on nothing is given up half-way: a put that nobody waits for may end after the
+        // delete that was to undo it, and a commit may point at what was removed.
+        let stored = self.keep(draft, recorded.as_ref()).await;
+        let stored = match stored {
+            Ok(stored) if !cancelled.is_cancelled() => stored,
+            unstored => {
                 self.undo().await;
-                return Err(error);
-            }
-            None => {
-                self.undo().await;
-                return Err(JobError::retriable("cancelled", "the report is not wanted any more"));
+                return Err(unstored.err().unwrap_or_else(unwanted));
             }
         };
         match stored {
@@ -145,12 +146,23 @@ impl Attempt<'_> {
         }
     }
 
-    async fn make(&self, pen: &Pen) -> Result<Stored, JobError> {
+    /// Has the report written, of what there is.
+    async fn write(&self, pen: &Pen) -> Result<(Draft, Option<RecordedTimeline>), JobError> {
         let file = self.file().await?;
         let source = self.source(pen, &file).await?;
-        match pen.writer.write(&source).await? {
+        let draft = pen.writer.write(&source).await?;
+        Ok((draft, source.recorded))
+    }
+
+    /// Stores what was written.
+    async fn keep(
+        &self,
+        draft: Draft,
+        recorded: Option<&RecordedTimeline>,
+    ) -> Result<Stored, JobError> {
+        match draft {
             Draft::Report { report, with } => {
-                let timeline = match &source.recorded {
+                let timeline = match recorded {
                     Some(recorded) => Some(self.store(Artefact::Timeline, told(recorded)).await?),
                     None => None,
                 };
@@ -194,7 +206,7 @@ impl Attempt<'_> {
     /// Stores one thing under a key that no other attempt has.
     async fn store(&self, artefact: Artefact, text: String) -> Result<String, JobError> {
         let key = keys::artefact(self.user, self.id, self.lease, artefact);
-        // Before: one that is given up half-way may be there all the same.
+        // Before: one that fails may be there all the same.
         self.stored.lock().unwrap_or_else(PoisonError::into_inner).push(key.clone());
         let put = self.reports.shared.objects.put(&key, Bytes::from(text)).await;
         put.map(|()| key).map_err(|error| decide::after_write(&error))
@@ -251,6 +263,11 @@ impl Attempt<'_> {
         tracing::warn!(event = "orphan_report_object", file_id = %self.id, key, error,
             "an object of an attempt may be referred to by nothing; the sweeper looks at it");
     }
+}
+
+/// The job was cancelled, or its lease was lost.
+fn unwanted() -> JobError {
+    JobError::retriable("cancelled", "the report is not wanted any more")
 }
 
 /// What was recorded, as it is kept and shown.

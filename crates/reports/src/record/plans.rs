@@ -5,6 +5,7 @@ use mainstay_testkit::each_database;
 
 use super::files::{COUNT, FIND, LIST, LIST_AFTER};
 use super::sweep::INTERRUPT;
+use crate::model::MAX_FILES_PER_USER;
 
 const PEOPLE: Sql = Sql::same(
     "test.people",
@@ -67,7 +68,7 @@ each_database! {
             let sorts = list.contains("TEMP B-TREE") || list.contains("Sort");
             assert!(!sorts, "{}: {list}", sql.name());
         }
-        let count = plan(&db, &COUNT, values!["user-7", 50_i64]).await;
+        let count = plan(&db, &COUNT, values!["user-7", MAX_FILES_PER_USER]).await;
         assert!(!count.contains("SCAN files") && !count.contains("Seq Scan"), "{count}");
         let interrupt =
             plan(&db, &INTERRUPT, values![7_i64, 7_i64, "code", "message", 7_i64]).await;
