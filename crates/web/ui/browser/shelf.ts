@@ -135,7 +135,7 @@ export class Shelf {
         entries: [
          [-6_640, 'orders-db of payments is degraded, was healthy'],
           [-6_612, 'payments is down, was healthy: timeout'],
-          [-6_590, 'shop is degraded, was healthy'],
+          ...['root causes then: orders-db', 'service shop became degraded', ...Array<string>(5).fill('service cart says that its dependency shop is degraded')].map((what) => [-6_590, what] as const),
           ...Array.from({ length: 6 }, (_, at) => [-6_200 + at * 60, `search answers slowly (${String(at + 1)})`] as const),
           [-4_600, 'orders-db of payments is healthy, was degraded'],
           [-4_570, 'payments is healthy, was down'],

@@ -98,7 +98,11 @@ export const VIEWS: Record<string, Open> = {
     openList(page, '/reports?from=2026-11-15T21:00:00.000Z&to=2026-11-15T20:00:00.000Z'),
   'reports-inspector': (page) => openFirst(page, '/reports'),
   report: (page) => openReport(page, 'checkout-outage.vtt', 'article'),
-  'report-quotes': (page) => openReport(page, 'checkout-outage.vtt', 'article', '?view=quotes'),
+  'report-unfolded': (page) => openReport(page, 'checkout-outage.vtt', 'article', '?view=all'),
+  'report-apart': async (page) => {
+    await openReport(page, 'checkout-outage.vtt', 'article', '', false);
+    await page.getByText('without being matched').waitFor();
+  },
   'report-processing': (page) => openReport(page, 'call-with-the-bank.vtt', '[data-waits]'),
   'report-next-try': (page) => openReport(page, 'db-failover.txt', '[data-waits]'),
   'report-failed': (page) => openReport(page, 'queue-backlog.txt', '[data-failed]'),
@@ -168,8 +172,9 @@ async function openFirst(page: Page, path: string): Promise<void> {
 }
 
 /** The report of a shelf that answers in the server's place. */
-async function openReport(page: Page, name: string, shows: string, query = ''): Promise<void> {
+async function openReport(page: Page, name: string, shows: string, query = '', timed = true): Promise<void> {
   const shelf = await new Shelf().serve(page);
+  shelf.timed = timed;
   await go(page, `/reports/${shelf.id(name)}${query}`);
   await page.waitForSelector(shows);
 }

@@ -57,7 +57,7 @@ describe('route', () => {
       { ...at('service', { id: '0193a7c1-8f0e', range: '7d' }), row: '01', inspector: true },
       at('service-edit', { id: '0193a7c1-8f0e' }),
       at('reports', { from: '2026-11-15T20:00:00.000Z', to: '2026-11-15T21:00:00.000Z' }),
-      at('report', { id: '0193a7c1-8f0e', view: 'quotes' }),
+      at('report', { id: '0193a7c1-8f0e', view: 'all' }),
       at('jobs', { status: 'failed', kind: 'mail.send' }),
       at('audit', { action: 'user.update', actor: 'ana+1@example.com', target: 'a b' }),
     ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Said } from './document';
-import { beside, FOLD_FROM, folded, MATCH_MS, timeOf, type Row } from './timelines';
+import { beside, FOLD_FROM, folded, MATCH_MS, momentsOf, timeOf, type Row } from './timelines';
 
 const said = (at: string | null, what: string): Said => ({ at, what, evidence: [] });
 const recorded = (...entries: [at: string, what: string][]) => ({
@@ -87,6 +87,40 @@ describe('two timelines', () => {
   it('are one where nothing was asked for', () => {
     expect(beside([said(null, 'x')], null).kind).toBe('alone');
   });
+});
+
+it('tells what was seen together as one moment, what says most first', () => {
+  const entry = (time: number, what: string) => ({ time, what });
+  const told = [
+    entry(0, 'service A became down'),
+    entry(0, 'service A says that its dependency db is down'),
+    entry(10, 'service B says that its dependency db is down'),
+    entry(20, 'service B became down'),
+    entry(900, 'root causes then: db'),
+    entry(1_000, 'service C became down'),
+  ];
+  expect(momentsOf(told)).toEqual([
+    {
+      time: 0,
+      first: ['root causes then: db', 'service A became down', 'service B became down'],
+      rest: [
+        'service A says that its dependency db is down',
+        'service B says that its dependency db is down',
+      ],
+    },
+    { time: 1_000, first: ['service C became down'], rest: [] },
+  ]);
+  // A single one more is not worth a fold.
+  expect(momentsOf(told.slice(0, 4))[0]?.rest).toEqual([]);
+  expect(momentsOf([])).toEqual([]);
+});
+
+it('puts what was only recorded, and seen together, into one line', () => {
+  const got = beside(
+    [said('2026-11-15T21:00:00Z', 'pages fail')],
+    recorded(['2026-11-15T21:10:00.000Z', 'a'], ['2026-11-15T21:10:00.400Z', 'b'], ['2026-11-15T21:11:00Z', 'c']),
+  );
+  expect(got.kind === 'axis' && drawn(got.rows)).toEqual(['pages fail | ', ' | a, b', ' | c']);
 });
 
 it('folds many recorded changes between two of the call', () => {

@@ -60,11 +60,13 @@ function groupsOf(said: readonly Said[]): Group[] {
 
 function rowsOf(groups: readonly Group[], entries: readonly Entry[]): Row[] {
   const matched = new Map<Group, Entry[]>();
-  const alone: Row[] = [];
+  const alone: (Row & { recorded: Entry[] })[] = [];
   for (const entry of entries) {
     const group = nearest(groups, entry.time);
-    if (group === null) alone.push({ time: entry.time, said: [], recorded: [entry] });
-    else matched.set(group, [...(matched.get(group) ?? []), entry]);
+    const last = alone.at(-1);
+    if (group !== null) matched.set(group, [...(matched.get(group) ?? []), entry]);
+    else if (last !== undefined && isSameMoment(last.recorded, entry)) last.recorded.push(entry);
+    else alone.push({ time: entry.time, said: [], recorded: [entry] });
   }
   const told = groups.map((group) => ({ ...group, recorded: matched.get(group) ?? [] }));
   const place = ({ time }: Row) => time ?? Number.NEGATIVE_INFINITY;
@@ -82,6 +84,43 @@ function nearest(groups: readonly Group[], time: number): Group | null {
     least = distance;
   }
   return best;
+}
+
+/** What was recorded at one moment: what says most, and the rest of it. */
+export interface Moment {
+  readonly time: number;
+  readonly first: readonly string[];
+  readonly rest: readonly string[];
+}
+
+/** One poll brings many changes: so many of a moment are read at once. */
+export const MOMENT_SHOWN = 3;
+/** What is recorded this close together was seen together. */
+const MOMENT_MS = 1_000;
+
+export function momentsOf(entries: readonly Entry[]): Moment[] {
+  const groups: Entry[][] = [];
+  for (const entry of entries) {
+    const last = groups.at(-1);
+    if (last !== undefined && isSameMoment(last, entry)) last.push(entry);
+    else groups.push([entry]);
+  }
+  return groups.map((group) => {
+    const told = group.map(({ what }) => what).sort((one, other) => weight(one) - weight(other));
+    // One more line takes no more room than the words that hide it.
+    const shown = told.length <= MOMENT_SHOWN + 1 ? told.length : MOMENT_SHOWN;
+    return { time: group[0]?.time ?? 0, first: told.slice(0, shown), rest: told.slice(shown) };
+  });
+}
+
+function isSameMoment(group: readonly Entry[], { time }: Entry): boolean {
+  return time - (group[0]?.time ?? -Infinity) < MOMENT_MS;
+}
+
+/** Causes say more than services, and those more than what services say of others. */
+function weight(what: string): number {
+  if (/^root cause/i.test(what)) return 0;
+  return /\bdependency\b/i.test(what) ? 2 : 1;
 }
 
 /** A stretch of rows: some that were only recorded are put together where there are many. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isoOf, judge, localOf, MAX_WINDOW_S, windowText } from './window';
+import { isoOf, judge, localOf, MAX_WINDOW_S, recentText, windowText } from './window';
 
 const NOW = Date.parse('2026-11-15T22:00:00Z');
 const at = (ms: number) => new Date(NOW + ms).toISOString();
@@ -41,6 +41,13 @@ describe('the time of an incident', () => {
     expect(localOf('soon')).toBe('');
     expect(isoOf('')).toBe('');
     expect(isoOf('2026-13-45T99:99')).toBe('');
+  });
+
+  it('is said shorter when it was just now', () => {
+    const text = (from: string, to: string) => recentText({ from, to }, NOW, 'UTC');
+    expect(text('2026-11-15T21:00:00Z', '2026-11-15T21:40:00Z')).toBe('Today, 21:00 – 21:40');
+    expect(text('2026-11-14T23:50:00Z', '2026-11-15T00:10:00Z')).toBe('Yesterday, 23:50 – Today, 00:10');
+    expect(text('2026-11-12T21:00:00Z', '2026-11-12T21:40:00Z')).toBe('12 Nov 2026, 21:00 – 21:40');
   });
 
   it('is said with its second day only where it has one', () => {

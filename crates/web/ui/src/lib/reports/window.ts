@@ -55,6 +55,18 @@ export function windowText({ from, to }: TimeWindow, zone?: string): string {
   return `${first}, ${clock.format(begin)} – ${ends}`;
 }
 
+/** The same for one of the last days: "Today, 10:33 – 10:56". */
+export function recentText(window: TimeWindow, now: number, zone?: string): string {
+  const inZone = zone === undefined ? {} : { timeZone: zone };
+  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', ...inZone });
+  const text = windowText(window, zone);
+  return text
+    .replace(day.format(now), 'Today')
+    .replace(day.format(now - DAY_MS), 'Yesterday');
+}
+
+const DAY_MS = 86_400_000;
+
 function wrong(field: 'from' | 'to', problem: string): Judged {
   return { kind: 'wrong', field, problem };
 }
