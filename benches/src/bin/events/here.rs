@@ -24,6 +24,8 @@ use mainstay_monitor::{
     Fetch, Graphs, GraphsOptions, Past, PollFailure, Polling, Seal, ServiceNumber, Services,
     Tenure, Views,
 };
+use mainstay_outbound::{BlobPlace, Blobs};
+use mainstay_reports::{Reports, ReportsOptions, TokenHash};
 use mainstay_store::Db;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -82,17 +84,19 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
     };
     let (accounts, _) = Accounts::new(options)?;
     let options = JobsOptions::default();
+    let jobs = Jobs::new(events.clone(), Arc::clone(&clock), ids.clone(), rng.clone(), options);
     Ok(Surface {
+        reports: reports(&events, &jobs, &ids)?,
         live: Live {
             connections: events.connections().clone(),
             events: events.clone(),
             proofs: Proofs::new(accounts.clone(), Arc::clone(&clock)),
-            rng: rng.clone(),
+            rng,
             max_per_user: 1,
             max_per_token: 1,
         },
         monitor: monitor(&events, &clock, &ids),
-        jobs: Jobs::new(events, Arc::clone(&clock), ids.clone(), rng, options),
+        jobs,
         accounts,
         ids,
         build: BuildInfo { version: "bench", commit: None },
@@ -106,6 +110,20 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
         settings: Arc::new([]),
         limits: Limits::default(),
     })
+}
+
+/// Reports that nobody makes.
+fn reports(events: &Events, jobs: &Jobs, ids: &IdSource) -> anyhow::Result<Reports> {
+    let folder = std::env::temp_dir().join("mainstay-bench-events");
+    Ok(Reports::new(ReportsOptions {
+        events: events.clone(),
+        jobs: jobs.clone(),
+        objects: Arc::new(Blobs::open(&BlobPlace::Folder(folder))?),
+        ids: ids.clone(),
+        rng: Arc::new(SystemRng),
+        tokens: Arc::new(Nothing),
+        is_configured: false,
+    }))
 }
 
 /// A monitor that polls nobody.
@@ -133,6 +151,12 @@ fn monitor(events: &Events, clock: &Arc<dyn Clock>, ids: &IdSource) -> Monitor {
 
 /// No dashboard, no look at its own health, and nothing to poll.
 struct Nothing;
+
+impl TokenHash for Nothing {
+    fn hash(&self, _: &str) -> String {
+        String::new()
+    }
+}
 
 impl Seal for Nothing {
     fn seal(&self, _: &[u8]) -> String {
