@@ -1,6 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import type { FileChooser, Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { go, keep, leave, lookAround } from './harness';
@@ -205,9 +203,7 @@ it('prints clean, and is downloaded as JSON', async () => {
   await page.getByRole('button', { name: 'Download JSON' }).click();
   const file = await downloaded;
   expect(file.suggestedFilename()).toBe('printed.report.json');
-  const path = join(mkdtempSync(join(tmpdir(), 'mainstay-report-')), file.suggestedFilename());
-  await file.saveAs(path);
-  const saved = JSON.parse(readFileSync(path, 'utf8')) as { file_name: string; report: object };
+  const saved = (await json(await file.createReadStream())) as { file_name: string; report: object };
   expect(saved.file_name).toBe('printed.vtt');
   expect(saved.report).toHaveProperty('root_causes');
 
