@@ -14,7 +14,7 @@ async fn whoever_cannot_be_told_leaves_nothing_running() {
     let stop = CancellationToken::new();
     let opening = Opening {
         cookie: |_| CookieName::default(),
-        prepare: async |_: &Accounts| Ok(()),
+        prepare: async |_: &Rooms| Ok(()),
         announce: |(), _: &str| anyhow::bail!("nobody reads this"),
     };
     let served = serve_on(&config, Arc::new(SystemClock::new()), listener, &stop, opening).await;
