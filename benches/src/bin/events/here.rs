@@ -48,7 +48,7 @@ impl Here {
         let writer = Writer::start(db.clone()).await?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
-        let service = mainstay_http::service(surface(db, writer.events.clone())?);
+        let service = mainstay_http::service(surface(db, &writer.events)?);
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
         let serving = tokio::spawn(async move {
@@ -69,7 +69,7 @@ impl Here {
     }
 }
 
-fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
+fn surface(db: Db, events: &Events) -> anyhow::Result<Surface> {
     let (clock, rng) = (Arc::new(SystemClock::new()) as Arc<dyn Clock>, Arc::new(SystemRng));
     let ids = IdSource::new(Arc::clone(&clock), rng.clone());
     let options = Options {
@@ -86,7 +86,7 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
     let options = JobsOptions::default();
     let jobs = Jobs::new(events.clone(), Arc::clone(&clock), ids.clone(), rng.clone(), options);
     Ok(Surface {
-        reports: reports(&events, &jobs, &ids)?,
+        reports: reports(events, &jobs, &ids)?,
         live: Live {
             connections: events.connections().clone(),
             events: events.clone(),
@@ -95,7 +95,7 @@ fn surface(db: Db, events: Events) -> anyhow::Result<Surface> {
             max_per_user: 1,
             max_per_token: 1,
         },
-        monitor: monitor(&events, &clock, &ids),
+        monitor: monitor(events, &clock, &ids),
         jobs,
         accounts,
         ids,
