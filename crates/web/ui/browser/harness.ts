@@ -125,6 +125,13 @@ export async function expectNoOverflow(page: Page, where: string): Promise<void>
       .map((element) => element.outerHTML.slice(0, 120));
   });
   expect(wider, where).toEqual([]);
+  // Pages scroll inside the shell, never the shell itself.
+  const moves = await page.evaluate(() => {
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    const isShell = document.querySelector('.shell') !== null;
+    return { sideways: scrollWidth > innerWidth, down: isShell && scrollHeight > innerHeight };
+  });
+  expect(moves, where).toEqual({ sideways: false, down: false });
 }
 
 /** A view as a person would look at it; nothing of it may be out of reach. */

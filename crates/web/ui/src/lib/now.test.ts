@@ -72,11 +72,25 @@ describe('the line above every page', () => {
     [{ root_causes: 1 }, ['1 root cause → /']],
     [{ unknown: 3 }, ['No root cause', '3 unknown → /services?filter=status%3Aunknown']],
   ])('tells of %o', (counts, expected) => {
-    const told = summary({ ...NONE, ...counts }).map(({ count, words, leads }) => {
+    const told = summary({ counts: { ...NONE, ...counts }, items: [] }).map(({ count, words, leads }) => {
       const text = count === null ? words : `${count} ${words}`;
       return leads === null ? text : `${text} → ${format(leads) ?? ''}`;
     });
     expect(told).toEqual(expected);
+  });
+});
+
+describe('the number of root causes', () => {
+  const cause = (status: NowCause['status']) => ({ status }) as NowCause;
+
+  it.each<[NowCause[], string]>([
+    [[cause('degraded')], 'degraded'],
+    [[cause('degraded'), cause('down')], 'down'],
+    // Nobody knows of those that are not listed.
+    [[], 'down'],
+  ])('has the glyph of the worst of %j', (items, status) => {
+    const [first] = summary({ counts: { ...NONE, root_causes: 1 }, items });
+    expect(first?.status).toBe(status);
   });
 });
 

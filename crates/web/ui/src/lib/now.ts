@@ -15,7 +15,7 @@ export interface SummaryPart {
 }
 
 /** "2 root causes · 41 affected · 1 204 healthy". */
-export function summary(counts: NowCounts): SummaryPart[] {
+export function summary({ counts, items }: Pick<Now, 'counts' | 'items'>): SummaryPart[] {
   const { root_causes: roots, affected, healthy, unknown } = counts;
   const some = (status: Status, count: number, words: string, leads: Route): SummaryPart[] =>
     count === 0 ? [] : [{ status, count: grouped(count), words, leads }];
@@ -23,11 +23,16 @@ export function summary(counts: NowCounts): SummaryPart[] {
   return [
     ...(roots === 0
       ? [calm]
-      : some('down', roots, roots === 1 ? 'root cause' : 'root causes', rootsAt(counts))),
+      : some(worstOf(items), roots, roots === 1 ? 'root cause' : 'root causes', rootsAt(counts))),
     ...some('degraded', affected, 'affected', services('is:affected')),
     ...some('healthy', healthy, 'healthy', services('status:healthy')),
     ...some('unknown', unknown, 'unknown', services('status:unknown')),
   ];
+}
+
+/** A cause that is not shown may be down: what is not known is not played down. */
+function worstOf(causes: Now['items']): Status {
+  return causes.length > 0 && causes.every(({ status }) => status === 'degraded') ? 'degraded' : 'down';
 }
 
 /** What stands where the cards would, while there is none. */

@@ -6,6 +6,7 @@ import { CARD, LAYER_WIDTH, SLOT_HEIGHT, type Box, type Point } from '../../lib/
 import type { Status } from '../../lib/status';
 import type { Colours } from './colours';
 import { glyph, GLYPH } from './glyph';
+import { label, MOST_LABELS } from './label';
 import type { Layer } from './layer';
 import type { Names } from './names';
 import type { Stamps } from './stamps';
@@ -255,6 +256,20 @@ function nodes(pen: Pen, scene: Scene, detail: Detail, window: Box, ratio: numbe
     pulse(pen, scene, node, point, detail);
   });
   pen.globalAlpha = 1;
+  if (detail === 'dot') labels(pen, scene, window);
+}
+
+/** Whatever the zoom, the causes and the selected node have their names. */
+function labels(pen: Pen, scene: Scene, window: Box): void {
+  const { drawn, points, emphasis, camera } = scene;
+  let left = MOST_LABELS;
+  drawn.nodes.forEach((node, place) => {
+    const point = points[place];
+    const isSelected = emphasis[place] === SELECTED;
+    if (point === undefined || (!node.isRoot && !isSelected) || isOutside(point, point, window)) return;
+    left -= 1;
+    if (left >= 0 || isSelected) label(pen, node, point, dotOf(node, camera) * (node.isRoot ? 2.7 : 1.6), scene);
+  });
 }
 
 /** The glyphs of all nodes, in points of the canvas. */
