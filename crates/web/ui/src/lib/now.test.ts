@@ -72,11 +72,15 @@ describe('the line above every page', () => {
     [{ root_causes: 1 }, ['1 root cause → /']],
     [{ unknown: 3 }, ['No root cause', '3 unknown → /services?filter=status%3Aunknown']],
   ])('tells of %o', (counts, expected) => {
-    const told = summary({ ...NONE, ...counts }).map(({ count, words, leads }) => {
+    const told = summary({ ...NONE, services: 1, ...counts }).map(({ count, words, leads }) => {
       const text = count === null ? words : `${count} ${words}`;
       return leads === null ? text : `${text} → ${format(leads) ?? ''}`;
     });
     expect(told).toEqual(expected);
+  });
+
+  it('does not call well what nobody asks', () => {
+    expect(summary(NONE)).toEqual([{ status: 'unknown', count: null, words: 'Nothing watched yet', leads: null }]);
   });
 });
 
