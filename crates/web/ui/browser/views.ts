@@ -16,7 +16,7 @@ export const VIEWS: Record<string, Open> = {
   },
   wallboard: async (page) => {
     await go(page, '/?board');
-    await page.getByText('Nothing leans on anything yet.').waitFor();
+    await page.getByRole('heading', { name: /^Nothing is watched yet/ }).waitFor();
   },
   // With services it is looked at in its own tests.
   'graph-none': async (page) => {

@@ -72,11 +72,15 @@ describe('the line above every page', () => {
     [{ root_causes: 1 }, ['1 root cause → /']],
     [{ unknown: 3 }, ['No root cause', '3 unknown → /services?filter=status%3Aunknown']],
   ])('tells of %o', (counts, expected) => {
-    const told = summary({ counts: { ...NONE, ...counts }, items: [] }).map(({ count, words, leads }) => {
+    const told = summary({ counts: { ...NONE, services: 1, ...counts }, items: [] }).map(({ count, words, leads }) => {
       const text = count === null ? words : `${count} ${words}`;
       return leads === null ? text : `${text} → ${format(leads) ?? ''}`;
     });
     expect(told).toEqual(expected);
+  });
+
+  it('does not call well what nobody asks', () => {
+    expect(summary({ counts: NONE, items: [] })).toEqual([{ status: 'unknown', count: null, words: 'Nothing watched yet', leads: null }]);
   });
 });
 
@@ -89,7 +93,7 @@ describe('the number of root causes', () => {
     // Nobody knows of those that are not listed.
     [[], 'down'],
   ])('has the glyph of the worst of %j', (items, status) => {
-    const [first] = summary({ counts: { ...NONE, root_causes: 1 }, items });
+    const [first] = summary({ counts: { ...NONE, services: 1, root_causes: 1 }, items });
     expect(first?.status).toBe(status);
   });
 });

@@ -17,6 +17,8 @@ export interface SummaryPart {
 /** "2 root causes · 41 affected · 1 204 healthy". */
 export function summary({ counts, items }: Pick<Now, 'counts' | 'items'>): SummaryPart[] {
   const { root_causes: roots, affected, healthy, unknown } = counts;
+  // What nobody asks can't be well.
+  if (counts.services === 0) return [{ status: 'unknown', count: null, words: 'Nothing watched yet', leads: null }];
   const some = (status: Status, count: number, words: string, leads: Route): SummaryPart[] =>
     count === 0 ? [] : [{ status, count: grouped(count), words, leads }];
   const calm: SummaryPart = { status: 'healthy', count: null, words: 'No root cause', leads: null };

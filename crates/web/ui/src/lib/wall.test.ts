@@ -1,81 +1,152 @@
 import { describe, expect, it } from 'vitest';
-import { grid, LEAST_TILE, PAGE_MS, pageAt, saidBy, tilesOf } from './wall';
+import type { WallFailing, WallGroup } from './api/board';
+import type { NowCause } from './api/now';
+import type { Line } from './board';
+import { line } from './board-sample';
+import { saidBy, tilesOf } from './wall';
+
+const none = { healthy: 0, degraded: 0, down: 0, unknown: 0, skipped: 0 };
+const since = '2026-01-01T00:00:00.000Z';
+
+const group = (canonical_name: string, status: 'down' | 'degraded' | 'healthy'): WallGroup => ({
+  canonical_name,
+  status,
+  since,
+  counts: { ...none, [status]: 2 },
+  error_message: null,
+  reported_by: [],
+});
+
+const service = (service_name: string, status: 'down' | 'degraded'): WallFailing => ({
+  service_id: service_name,
+  service_name,
+  status,
+  since,
+  error_message: 'refused',
+});
+
+/** A root cause by the names of its nodes, and the ids of whom it hurts. */
+const cause = (names: readonly string[], hurt: readonly string[], hurts = hurt.length): NowCause => ({
+  nodes: names.map((name) => ({ id: `external:${name}`, kind: 'external', name, status: 'down' })),
+  node_count: names.length,
+  status: 'down',
+  since,
+  hurts,
+  contradicted: false,
+  error_message: 'no room left',
+  impact: null,
+  contact: null,
+  description: null,
+  reported_by: [],
+  reporter_count: 1,
+  hurt: hurt.map((id) => ({ id, name: id, status: 'degraded', distance: 1, via: '' })),
+  service_ids: [],
+});
+
+interface Told {
+  readonly items?: WallGroup[];
+  readonly failing?: WallFailing[];
+  readonly lines?: Line[];
+  readonly causes?: NowCause[];
+}
+
+const tiles = (told: Told) => tilesOf({ items: [], failing: [], lines: [], causes: [], ...told });
 
 describe('what stands on the wall', () => {
-  const none = { healthy: 0, degraded: 0, down: 0, unknown: 0, skipped: 0 };
-  const since = '2026-01-01T00:00:00.000Z';
-  const group = (canonical_name: string, status: 'down' | 'degraded' | 'healthy') => ({
-    canonical_name,
-    status,
-    since,
-    counts: { ...none, [status]: 2 },
-    error_message: null,
-    reported_by: [],
-  });
-  const service = (service_name: string, status: 'down' | 'degraded') => ({
-    service_id: service_name,
-    service_name,
-    status,
-    since,
-    error_message: 'refused',
-  });
-
   it('is also a service that fails though nobody leans on it, among those that are as bad', () => {
     const items = [group('db', 'down'), group('cache', 'degraded'), group('mail', 'healthy')];
-    const tiles = tilesOf({ items, failing: [service('Alone', 'down'), service('Slow', 'degraded')] });
-    expect(tiles.map(({ name }) => name)).toEqual(['db', 'Alone', 'cache', 'Slow', 'mail']);
-    expect(tiles[1]).toMatchObject({ status: 'down', error: 'refused', who: 'by its own poll' });
+    const all = tiles({ items, failing: [service('Alone', 'down'), service('Slow', 'degraded')] });
+    expect(all.map(({ name }) => name)).toEqual(['db', 'Alone', 'cache', 'Slow', 'mail']);
+    expect(all[1]).toMatchObject({ status: 'down', error: 'refused', who: 'by its own poll' });
   });
 
   it('has one tile for a name, which tells the worse', () => {
-    const tiles = tilesOf({ items: [group('Orders ', 'healthy')], failing: [service('orders', 'down')] });
-    expect(tiles.map(({ name, status, who }) => [name, status, who])).toEqual([
+    const all = tiles({ items: [group('Orders ', 'healthy')], failing: [service('orders', 'down')] });
+    expect(all.map(({ name, status, who }) => [name, status, who])).toEqual([
       ['orders', 'down', 'by its own poll, 2 services on it'],
+    ]);
+  });
+
+  it.each([
+    ['healthy', 'degraded', 'degraded', 'by its own poll, 2 services on it'],
+    ['degraded', 'down', 'down', 'by its own poll, 2 services on it'],
+    ['down', 'degraded', 'down', 'all 2 services'],
+    ['degraded', 'healthy', 'degraded', 'all 2 services'],
+    ['healthy', 'unknown', 'healthy', '2 services'],
+  ] as const)('takes %s from others and %s from its own line for %s', (others, own, status, who) => {
+    const all = tiles({ items: [group(' ORDERS', others)], lines: [line('Orders', { status: own })] });
+    expect(all.map((tile) => [tile.status, tile.who])).toEqual([[status, who]]);
+  });
+
+  it('is every service that is degraded or down on the board, unless it is switched off', () => {
+    const all = tiles({
+      lines: [
+        line('Slow', { status: 'degraded' }),
+        line('Gone', { status: 'down' }),
+        line('Off', { status: 'down', is_active: false }),
+        line('Well'),
+      ],
+    });
+    expect(all.map(({ name, status }) => [name, status])).toEqual([
+      ['Gone', 'down'],
+      ['Slow', 'degraded'],
     ]);
   });
 });
 
-describe('the tiles of the wall', () => {
-  const sizes = [
-    [1920, 1000],
-    [1280, 640],
-    [390, 700],
-    [3840, 2000],
-    [200, 100],
-  ] as const;
+describe('a root cause on the wall', () => {
+  const items = [group('Orders', 'down'), group('cache', 'degraded'), group('vault', 'degraded'), group('mail', 'healthy')];
+  const why = (told: Told) => tiles(told).map((tile) => [tile.name, tile.root, tile.why]);
 
-  it('are all there, and large enough to be read', () => {
-    for (const [width, height] of sizes) {
-      for (const count of [0, 1, 2, 3, 5, 8, 13, 21, 40, 150, 1000]) {
-        const { columns, rows, pages } = grid(count, width, height);
-        const where = `${String(count)} on ${String(width)} by ${String(height)}`;
-        expect(columns * rows * pages, where).toBeGreaterThanOrEqual(count);
-        if (columns > 1) expect(width / columns, where).toBeGreaterThanOrEqual(LEAST_TILE.width);
-        if (rows > 1) expect(height / rows, where).toBeGreaterThanOrEqual(LEAST_TILE.height);
-      }
-    }
+  it('stands before worse things that fail because of it, the one that hurts most first', () => {
+    const lines = [line('Orders', { status: 'down', cause: 'affected' })];
+    expect(why({ items, lines, causes: [cause(['Vault'], ['orders'], 7), cause(['cache'], [])] })).toEqual([
+      ['Vault', true, 'root cause, hurts 7 services'],
+      ['cache', true, 'root cause, hurts nobody else'],
+      ['Orders', false, 'because of Vault'],
+      ['mail', false, null],
+    ]);
   });
 
-  it('take one page where they can', () => {
-    expect(grid(8, 1920, 1000).pages).toBe(1);
-    expect(grid(42, 1920, 1000).pages).toBe(1);
-    expect(grid(43, 1920, 1000).pages).toBe(2);
+  it('has a tile though the wall has no room for its name', () => {
+    expect(tiles({ causes: [cause(['vault'], ['orders'])] })).toMatchObject([
+      { name: 'vault', status: 'down', since, who: '1 service', error: 'no room left', root: true, why: 'root cause, hurts 1 service' },
+    ]);
   });
 
-  it('turn their pages, and show the worst twice as long', () => {
-    const shown = (pages: number) => [0, 1, 2, 3, 4].map((turn) => pageAt(turn * PAGE_MS, pages));
-    expect(shown(1)).toEqual([0, 0, 0, 0, 0]);
-    expect(shown(3)).toEqual([0, 0, 1, 2, 0]);
+  it('is told by the board where it is one of too many to be listed', () => {
+    expect(why({ lines: [line('Slow', { status: 'degraded', cause: 'affected' }), line('Ledger', { status: 'degraded', cause: 'root' })] })).toEqual([
+      ['Ledger', true, 'root cause'],
+      ['Slow', false, 'because of another'],
+    ]);
   });
 
+  it('may be a circle, each of which has its tile', () => {
+    expect(why({ causes: [cause(['a', 'b'], ['shop'])] })).toEqual([
+      ['a', true, 'root cause with 1 more, hurts 1 service'],
+      ['b', true, 'root cause with 1 more, hurts 1 service'],
+    ]);
+  });
+
+  it.each([
+    ['the only one, however far it is', [cause(['vault'], ['near'], 40)], 'because of vault'],
+    ['one of two that do not name it', [cause(['vault'], ['near'], 40), cause(['cache'], ['near'], 40)], 'because of another'],
+    ['two', [cause(['vault'], ['shop']), cause(['cache'], ['shop'])], 'because of vault, cache'],
+    ['more than can be read', [cause(['a'], ['shop']), cause(['b'], ['shop']), cause(['c'], ['shop'])], 'because of a, b and 1 more'],
+  ])('is named by what fails because of it: %s', (_, causes, text) => {
+    const all = tiles({ causes, lines: [line('Shop', { status: 'degraded', cause: 'affected' })] });
+    expect(all.find(({ name }) => name === 'Shop')?.why).toBe(text);
+  });
+});
+
+describe('who says so', () => {
   it.each([
     ['healthy', { healthy: 3 }, '3 services'],
     ['down', { down: 1 }, '1 service'],
     ['down', { down: 2, degraded: 1 }, 'all 3 services'],
     ['down', { down: 2, healthy: 3 }, '2 of 5 services'],
     ['unknown', { unknown: 1, skipped: 1 }, '1 of 2 services'],
-  ] as const)('tell who says %s', (status, some, text) => {
-    const none = { healthy: 0, degraded: 0, down: 0, unknown: 0, skipped: 0 };
+  ] as const)('is told of what is %s', (status, some, text) => {
     expect(saidBy({ status, counts: { ...none, ...some } })).toBe(text);
   });
 });

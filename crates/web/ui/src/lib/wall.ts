@@ -1,74 +1,62 @@
 import type { WallFailing, WallGroup, Wallboard } from './api/board';
+import type { NowCause } from './api/now';
+import type { Line } from './board';
+import { isolated } from './isolate';
+import { compared } from './names';
+import { titleOf } from './now';
 import type { Status } from './status';
 import { counted, grouped } from './time';
-
-/** How many tiles stand beside and above each other, and on how many pages. */
-export interface Grid {
-  readonly columns: number;
-  readonly rows: number;
-  readonly pages: number;
-}
 
 /** A thing that services lean on, or a service that fails though no other says so. */
 export interface WallTile {
   readonly key: string;
   readonly name: string;
   readonly status: Status;
-  readonly since: string;
+  /** Null when nobody knows. */
+  readonly since: string | null;
   /** Who says so. */
   readonly who: string;
   readonly error: string | null;
+  /** Whether it fails by itself. */
+  readonly root: boolean;
+  /** Whom it hurts, or because of what it fails. */
+  readonly why: string | null;
 }
 
-/** A smaller tile can't be read across a room. */
-export const LEAST_TILE = { width: 300, height: 132 };
-/** What one tile alone would look like is no use: nothing grows beyond a part of the screen. */
-const MOST_TILE = { width: 720, height: 300 };
-/** How long a page is shown; the first one, with the worst, twice as long. */
-export const PAGE_MS = 12_000;
-
-/** The grid with the largest tiles that shows all of them, or as many as can be read. */
-export function grid(count: number, width: number, height: number): Grid {
-  const most = {
-    columns: Math.max(Math.floor(width / LEAST_TILE.width), 1),
-    rows: Math.max(Math.floor(height / LEAST_TILE.height), 1),
-  };
-  const onPage = most.columns * most.rows;
-  if (count > onPage) return { ...most, pages: Math.ceil(count / onPage) };
-  const columns = range(1, most.columns)
-    .map((columns) => ({ columns, rows: Math.max(Math.ceil(count / columns), 1), pages: 1 }))
-    .filter(({ rows }) => rows <= most.rows);
-  const least = {
-    columns: Math.max(Math.round(width / MOST_TILE.width), 1),
-    rows: Math.max(Math.round(height / MOST_TILE.height), 1),
-  };
-  const best = columns.reduce<Grid>((best, one) => (size(one, width, height) > size(best, width, height) ? one : best), {
-    ...most,
-    pages: 1,
-  });
-  return { columns: Math.max(best.columns, least.columns), rows: Math.max(best.rows, least.rows), pages: 1 };
+/** All that tells how things are: each is read by itself, and may be a moment older than the others. */
+export interface Sources extends Pick<Wallboard, 'items' | 'failing'> {
+  readonly lines: readonly Line[];
+  /** What fails by itself, the one that hurts most first. */
+  readonly causes: readonly NowCause[];
 }
 
-/** Which page is shown at a time. */
-export function pageAt(elapsed: number, pages: number): number {
-  if (pages < 2) return 0;
-  const turn = Math.floor(elapsed / PAGE_MS) % (pages + 1);
-  return Math.max(turn - 1, 0);
-}
+/** More causes of one tile can't be read across a room. */
+const MOST_NAMED = 2;
 
-/** All tiles, the worst first; of equals, what others lean on first. A name has one tile. */
-export function tilesOf({ items, failing }: Pick<Wallboard, 'items' | 'failing'>): WallTile[] {
-  const groups = new Map(items.map((group) => [keyOf(group.canonical_name), group]));
-  const own = failing.map((service) => ofService(service, groups.get(keyOf(service.service_name))));
-  const taken = new Set(own.map(({ key }) => key));
-  const others = items.map(ofGroup).filter(({ key }) => !taken.has(key));
-  const rank = ({ status }: WallTile) => (status === 'down' ? 0 : status === 'degraded' ? 1 : 2);
-  return [...others, ...own].sort((one, other) => rank(one) - rank(other));
+/** All tiles, root causes first, then the worst; of equals, what others lean on first. A name has one tile, with the worst that is told of it. */
+export function tilesOf({ items, failing, lines, causes }: Sources): WallTile[] {
+  const users = new Map(items.map((group) => [compared(group.canonical_name), sum(group.counts)]));
+  const broken = lines.filter(({ active, status }) => active && (status === 'down' || status === 'degraded'));
+  const told = worstByName([
+    ...items.map(ofGroup),
+    ...failing.map((service) => ofService(service.service_name, service, service.error_message, users)),
+    ...broken.map((line) => ofService(line.name, line, null, users)),
+    ...causes.flatMap(ofCause),
+  ]);
+  const why = reasons(broken, causes);
+  const places = new Map([...why.roots.keys()].map((key, place) => [key, place]));
+  const placeOf = ({ key }: Told) => places.get(key) ?? places.size;
+  return told
+    .sort((one, other) => placeOf(one) - placeOf(other) || rankOf(one) - rankOf(other))
+    .map((tile) => {
+      const root = why.roots.get(tile.key);
+      return { ...tile, root: root !== undefined, why: root ?? why.affected.get(tile.key) ?? null };
+    });
 }
 
 /** Who says what of it: "5 of 7 services find it down", or how many lean on it while it is well. */
 export function saidBy({ counts, status }: Pick<WallGroup, 'counts' | 'status'>): string {
-  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const all = sum(counts);
   const total = counted(all, all, 'service');
   if (status === 'healthy' || status === 'skipped') return total;
   const failing = status === 'unknown' ? counts.unknown : counts.down + counts.degraded;
@@ -76,26 +64,77 @@ export function saidBy({ counts, status }: Pick<WallGroup, 'counts' | 'status'>)
   return `${grouped(failing)} of ${total}`;
 }
 
-const keyOf = (name: string) => name.trim().toLowerCase();
+type Told = Omit<WallTile, 'root' | 'why'>;
 
-function ofGroup(group: WallGroup): WallTile {
+function rankOf({ status }: Pick<WallTile, 'status'>): number {
+  return status === 'down' ? 0 : status === 'degraded' ? 1 : 2;
+}
+
+/** One of each name: the worst, and of equals the first, which tells more. */
+function worstByName(all: readonly Told[]): Told[] {
+  const worst = new Map<string, Told>();
+  for (const one of all) {
+    const known = worst.get(one.key);
+    if (known === undefined || rankOf(one) < rankOf(known)) worst.set(one.key, one);
+  }
+  return [...worst.values()];
+}
+
+/** What is told of those that fail by themselves, the one that hurts most first, and of those that fail because of them. */
+function reasons(broken: readonly Line[], causes: readonly NowCause[]) {
+  const roots = new Map<string, string>();
+  for (const cause of causes) {
+    for (const { name } of cause.nodes) if (!roots.has(compared(name))) roots.set(compared(name), rootText(cause));
+  }
+  const affected = new Map<string, string>();
+  for (const line of broken) {
+    const key = compared(line.name);
+    // Of many root causes the last are not listed.
+    if (line.cause === 'root' && !roots.has(key)) roots.set(key, 'root cause');
+    if (line.cause === 'affected') affected.set(key, becauseText(line, causes));
+  }
+  return { roots, affected };
+}
+
+function rootText({ node_count, hurts }: NowCause): string {
+  const together = node_count > 1 ? ` with ${grouped(node_count - 1)} more` : '';
+  return `root cause${together}, hurts ${hurts === 0 ? 'nobody else' : counted(hurts, hurts, 'service')}`;
+}
+
+/** A root cause names only the nearest of those who are hurt; where there is but one, it is that one. */
+function becauseText({ id }: Line, causes: readonly NowCause[]): string {
+  const named = causes.filter(({ hurt }) => hurt.some((one) => one.id === id));
+  const known = named.length === 0 && causes.length === 1 ? causes : named;
+  if (known.length === 0) return 'because of another';
+  const names = known.slice(0, MOST_NAMED).map((cause) => isolated(titleOf(cause)));
+  const more = known.length - names.length;
+  return `because of ${names.join(', ')}${more > 0 ? ` and ${grouped(more)} more` : ''}`;
+}
+
+function ofGroup(group: WallGroup): Told {
   const { canonical_name: name, status, since, error_message: error } = group;
-  return { key: keyOf(name), name, status, since, who: saidBy(group), error };
+  return { key: compared(name), name, status, since, who: saidBy(group), error };
 }
 
 /** Those who lean on it may not have noticed. */
-function ofService(service: WallFailing, group: WallGroup | undefined): WallTile {
-  const { service_name: name, status, since, error_message: error } = service;
-  const users = group === undefined ? 0 : Object.values(group.counts).reduce((sum, count) => sum + count, 0);
-  const who = users === 0 ? 'by its own poll' : `by its own poll, ${counted(users, users, 'service')} on it`;
-  return { key: keyOf(name), name, status, since, who, error };
+function ofService(
+  name: string,
+  { status, since }: Pick<WallFailing | Line, 'status' | 'since'>,
+  error: string | null,
+  users: ReadonlyMap<string, number>,
+): Told {
+  const key = compared(name);
+  const count = users.get(key) ?? 0;
+  const who = count === 0 ? 'by its own poll' : `by its own poll, ${counted(count, count, 'service')} on it`;
+  return { key, name, status, since, who, error };
 }
 
-/** How large a word can be: a tile is about five times as wide as it is high. */
-function size({ columns, rows }: Grid, width: number, height: number): number {
-  return Math.min(width / columns / 5, height / rows / 2);
+/** The wall has no room for every name; what fails by itself is told all the same. */
+function ofCause({ nodes, since, error_message: error, reporter_count: count }: NowCause): Told[] {
+  const who = count === 0 ? 'by its own poll' : counted(count, count, 'service');
+  return nodes.map(({ name, status }) => ({ key: compared(name), name, status, since, who, error }));
 }
 
-function range(from: number, to: number): number[] {
-  return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+function sum(counts: WallGroup['counts']): number {
+  return Object.values(counts).reduce((all, count) => all + count, 0);
 }

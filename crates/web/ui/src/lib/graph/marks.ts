@@ -1,4 +1,4 @@
-import { compared } from './replay';
+import { compared } from '../names';
 import type { Window } from './time';
 
 /** A time at which something went down. */

@@ -1,4 +1,5 @@
 import type { HistoryItem, WholeState } from '../api/graph';
+import { compared } from '../names';
 import { statusOf, type Status } from '../status';
 
 /** A service as it was. */
@@ -164,11 +165,6 @@ export class Replay {
     this.#stops = this.#stops.filter((_, place) => place % 2 === 0);
     this.#between *= 2;
   }
-}
-
-/** A name as it is compared with others. */
-export function compared(name: string): string {
-  return name.trim().toLowerCase();
 }
 
 interface Draft extends Moment {

@@ -1,7 +1,8 @@
 import type { GraphEdge, GraphView } from '../api/graph';
+import { compared } from '../names';
 import { STATUSES, type Status } from '../status';
 import { explain, isUnhealthy, type Plain } from './causes';
-import { compared, type Moment, type PastDependency } from './replay';
+import type { Moment, PastDependency } from './replay';
 
 /** The place of a node on the server's grid. */
 export interface Place {
