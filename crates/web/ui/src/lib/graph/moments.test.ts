@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { marksOf, markText, nextMark } from './marks';
+import { markAt, marksOf, markText, nextMark } from './marks';
 import { node, START, thing, view } from './sample';
 import { momentAt, momentOf, momentText, partOf, played, spanOf, stepped, windowAfter, windowOf } from './time';
 import { circleText, drawnText, nodeText } from './words';
@@ -120,6 +120,24 @@ describe('marks', () => {
   it('name a few and count the rest', () => {
     const [mark] = marksOf(['a', 'b', 'c', 'd', 'e'].map((name) => fell(1, name)), LAST_HOUR, () => undefined);
     expect(mark && markText(mark)).toBe('a, b, c and 2 more went down');
+  });
+});
+
+describe('the mark of a moment', () => {
+  const mark = (at: number, name: string) => ({ at, names: [name], count: 1 });
+  const marks = [mark(NOW - 20 * MINUTE, 'Search'), mark(NOW - 18 * MINUTE, 'Ledger')];
+  const STEP = 5 * MINUTE;
+
+  it.each([
+    ['a step before', NOW - 25 * MINUTE, undefined],
+    ['just before', NOW - 20 * MINUTE - 1, undefined],
+    ['when it happened', NOW - 20 * MINUTE, 'Search'],
+    ['a little later', NOW - 19 * MINUTE, 'Search'],
+    ['when the next one happened', NOW - 18 * MINUTE, 'Ledger'],
+    ['within a step of the last one', NOW - 13 * MINUTE - 1, 'Ledger'],
+    ['a step later', NOW - 13 * MINUTE, undefined],
+  ])('%s', (_, moment, name) => {
+    expect(markAt(marks, moment, STEP)?.names[0]).toBe(name);
   });
 });
 
