@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { markAt, marksOf, markText, nextMark } from './marks';
 import { node, START, thing, view } from './sample';
-import { momentAt, momentOf, momentText, partOf, played, spanOf, stepped, windowAfter, windowOf } from './time';
+import { momentAt, momentOf, momentText, notThen, partOf, played, spanOf, stepped, windowAfter, windowOf } from './time';
 import { circleText, drawnText, nodeText } from './words';
 import { fold } from './groups';
 
@@ -19,6 +19,16 @@ describe('the moment of an address', () => {
     [new Date(NOW + 5).toISOString(), null],
   ])('%s', (text, expected) => {
     expect(momentOf(text, NOW)).toBe(expected);
+  });
+
+  it.each([
+    [undefined, null],
+    ['', null],
+    [new Date(NOW - 5).toISOString(), null],
+    ['yesterday', 'The address named no moment: this is now'],
+    [new Date(NOW + 5).toISOString(), 'That moment is still to come: this is now'],
+  ])('says why it shows now instead of %s', (text, says) => {
+    expect(notThen(text, NOW)).toBe(says);
   });
 
   it.each([['6h', '6h'], ['9h', '1h'], [undefined, '1h']])('spans %s as %s', (word, span) => {
