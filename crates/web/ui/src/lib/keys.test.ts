@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BINDINGS, keysOf, press, SEQUENCE_MS, type Press } from './keys';
+import { BINDINGS, closes, keysOf, LOCAL_KEYS, press, SEQUENCE_MS, type Press } from './keys';
 
 const key = (name: string, more: Partial<Press> = {}): Press => ({
   key: name,
@@ -61,4 +61,39 @@ describe('keys', () => {
     expect(keysOf('palette', true)).toEqual(['⌘', 'K']);
     expect(keysOf('palette', false)).toEqual(['Ctrl', 'K']);
   });
+});
+
+describe('one Escape', () => {
+  const nothing = {
+    overlay: false,
+    field: false,
+    filterField: false,
+    filter: '',
+    inspector: false,
+    row: null,
+    board: false,
+  };
+  const inFilter = { ...nothing, field: true, filterField: true };
+
+  it.each([
+    ['a dialog over everything', { ...inFilter, overlay: true, filter: 'db' }, 'overlay'],
+    ['the filter before its field', { ...inFilter, filter: 'db', row: 'a' }, 'filter'],
+    ['an empty filter field', { ...inFilter, row: 'a' }, 'field'],
+    ['another field, whatever the filter', { ...nothing, field: true, filter: 'db' }, 'field'],
+    ['the inspector before its row', { ...nothing, inspector: true, row: 'a', filter: 'db' }, 'inspector'],
+    ['the row', { ...nothing, row: 'a', filter: 'db' }, 'row'],
+    ['the wallboard', { ...nothing, board: true }, 'board'],
+    ['nothing', { ...nothing, filter: 'db' }, null],
+  ] as const)('closes %s', (_, open, expected) => {
+    expect(closes(open)).toBe(expected);
+  });
+});
+
+it.each([
+  ['In a list', ['Space', 'Esc']],
+  ['On the graph', ['←', '→', '↑', '↓', 'Space', '+', '−', '0']],
+  ['On the time below the graph', ['←', '→', 'PgDn', 'PgUp', 'Home', 'End', 'Space']],
+])('lists the keys that count only there: %s', (where, keys) => {
+  const local = LOCAL_KEYS.find((one) => one.where === where);
+  expect(local?.keys.flatMap((one) => one.keys)).toEqual(keys);
 });

@@ -53,6 +53,69 @@ export const BINDINGS: readonly Binding[] = [
   { command: 'help', keys: ['?'], says: 'Show the keys' },
 ];
 
+/** Keys that mean something only where the focus is. */
+export interface LocalKeys {
+  readonly where: string;
+  readonly keys: readonly { readonly keys: readonly string[]; readonly says: string }[];
+}
+
+export const LOCAL_KEYS: readonly LocalKeys[] = [
+  {
+    where: 'In a list',
+    keys: [
+      { keys: ['Space'], says: 'Open the row, as Enter does' },
+      { keys: ['Esc'], says: 'In its filter: clear it, then leave it' },
+    ],
+  },
+  {
+    where: 'On the graph',
+    keys: [
+      { keys: ['←'], says: 'To who leans on the node' },
+      { keys: ['→'], says: 'To what the node leans on' },
+      { keys: ['↑', '↓'], says: 'Within its layer' },
+      { keys: ['Space'], says: 'Open the node, or unfold the team' },
+      { keys: ['+', '−'], says: 'Closer, or further away' },
+      { keys: ['0'], says: 'Show everything' },
+    ],
+  },
+  {
+    where: 'On the time below the graph',
+    keys: [
+      { keys: ['←', '→'], says: 'A step back or on; ten with Shift' },
+      { keys: ['PgDn'], says: 'Back to the incident before' },
+      { keys: ['PgUp'], says: 'On to the next incident' },
+      { keys: ['Home'], says: 'To where the span begins' },
+      { keys: ['End'], says: 'Back to live' },
+      { keys: ['Space'], says: 'Play or pause' },
+    ],
+  },
+];
+
+/** What Escape closes. */
+export type Closes = 'overlay' | 'filter' | 'field' | 'inspector' | 'row' | 'board' | null;
+
+/** What is open, as far as Escape is concerned. */
+export interface Open {
+  readonly overlay: boolean;
+  /** The focus is in a field, and in the one that filters the list. */
+  readonly field: boolean;
+  readonly filterField: boolean;
+  readonly filter: string;
+  readonly inspector: boolean;
+  readonly row: string | null;
+  readonly board: boolean;
+}
+
+/** One Escape closes one thing, from the inside out. */
+export function closes(open: Open): Closes {
+  if (open.overlay) return 'overlay';
+  if (open.filterField && open.filter !== '') return 'filter';
+  if (open.field) return 'field';
+  if (open.inspector) return 'inspector';
+  if (open.row !== null) return 'row';
+  return open.board ? 'board' : null;
+}
+
 /** The parts of a keyboard event that decide, and what the focus is on. */
 export interface Press {
   readonly key: string;

@@ -111,6 +111,20 @@ describe('route', () => {
     expect(format(route)).not.toContain('evil');
   });
 
+  it.each([
+    ['/activity', '?status=bogus&kind=bogus&target=nope', {}],
+    ['/activity', '?status=toString&kind=toString', {}],
+    ['/activity', '?status=bogus&kind=service', { kind: 'service' }],
+    ['/activity', '?status=skipped&target=0193a7c1-8f0e', { status: 'skipped', target: '0193a7c1-8f0e' }],
+    ['/graph', '?depth=999&service=nope&range=6h', { range: '6h' }],
+    ['/graph', '?depth=-1', {}],
+    ['/graph', '?depth=21', {}],
+    ['/graph', '?depth=20&service=0193a7c1-8f0e', { depth: '20', service: '0193a7c1-8f0e' }],
+    ['/admin/audit', '?target=nope', { target: 'nope' }],
+  ])('leaves out what the server would refuse: %s%s', (path, search, where) => {
+    expect(parse(path, search).where).toEqual(where);
+  });
+
   it('has no address for a page that does not exist', () => {
     expect(format(at('missing'))).toBeNull();
   });

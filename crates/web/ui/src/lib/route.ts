@@ -1,3 +1,5 @@
+import { isChangeKind, isChangeStatus } from './activity-filter';
+
 /** The whole state of the view, as it stands in the address: any view can be pasted. */
 export interface Route {
   readonly page: Page;
@@ -136,6 +138,17 @@ const PARAMETERS: Partial<Record<Page, readonly Parameter[]>> = {
   audit: ['action', 'actor', 'target'],
 };
 
+/** An id as the server makes them; anything else in its place is no address of ours. */
+const ID = /^[\da-f-]{1,64}$/i;
+/** How far around a service the server looks. */
+const DEPTH = /^(?:1?\d|20)$/;
+
+/** What the server would refuse is as if it were not in the address. */
+const KNOWN: Partial<Record<Page, Partial<Record<Parameter, (value: string) => boolean>>>> = {
+  activity: { status: isChangeStatus, kind: isChangeKind, target: (value) => ID.test(value) },
+  graph: { service: (value) => ID.test(value), depth: (value) => DEPTH.test(value) },
+};
+
 /** An address is written by anyone: what it holds is cut to this length. An e-mail fits. */
 export const VALUE_LIMIT = 254;
 
@@ -146,7 +159,9 @@ export function parse(pathname: string, search: string): Route {
   // It may stand there alone, as `/?board`.
   if (query.get('board') === '') query.set('board', 'on');
   const row = value('row') || null;
-  const asked = (PARAMETERS[page] ?? []).map((name) => [name, value(name)] as const);
+  const asked = (PARAMETERS[page] ?? [])
+    .map((name) => [name, value(name)] as const)
+    .filter(([name, text]) => KNOWN[page]?.[name]?.(text) ?? true);
   return {
     page,
     filter: value('filter'),
@@ -200,9 +215,6 @@ export function isReports(page: Page): page is ReportPage {
 export function isServices(page: Page): page is ServicePage {
   return SERVICE_PAGES.some((known) => known === page);
 }
-
-/** An id as the server makes them; anything else in its place is no address of ours. */
-const ID = /^[\da-f-]{1,64}$/i;
 
 /** The page of a path, and the id that stands in it. */
 function placeOf(pathname: string): { page: Page; id: readonly (readonly ['id', string])[] } {

@@ -2,6 +2,7 @@ import { tick } from 'svelte';
 import { copy } from '../lib/clipboard';
 import type { Action } from '../lib/commands';
 import { neighbour } from '../lib/filter';
+import { closes } from '../lib/keys';
 import { pause } from '../lib/wait';
 import { preferences } from './preferences.svelte';
 import { readAgain } from './refresh';
@@ -42,9 +43,9 @@ const ACTIONS: Record<Action, () => void> = {
     walk(-1);
   },
   open: () => {
-    const row = router.route.row ?? '';
+    const row = rowHere() ?? '';
     if (!shell.rows.includes(row)) return;
-    if (shell.opens === null) router.change({ inspector: true });
+    if (shell.opens === null) router.change({ row, inspector: true });
     else shell.opens(row);
   },
   close: closeInnermost,
@@ -136,8 +137,15 @@ export function focusRow(name: string): void {
   document.querySelector<HTMLElement>(`[data-row="${CSS.escape(name)}"]`)?.focus();
 }
 
+/** The selected row, or else the one that has the focus. */
+function rowHere(): string | null {
+  const focused = document.activeElement;
+  const held = focused instanceof HTMLElement ? focused.dataset['row'] : undefined;
+  return router.route.row ?? held ?? null;
+}
+
 function walk(step: 1 | -1): void {
-  const row = neighbour(shell.rows, router.route.row, step);
+  const row = neighbour(shell.rows, rowHere(), step);
   if (row === null) return;
   router.change({ row });
   void tick().then(() => {
@@ -145,24 +153,53 @@ function walk(step: 1 | -1): void {
   });
 }
 
-/** One Escape closes one thing, from the inside out. */
 function closeInnermost(): void {
-  const { row, inspector } = router.route;
+  const { row, inspector, filter, where } = router.route;
   const focused = document.activeElement;
-  if (shell.overlay !== null) {
-    shell.close();
-  } else if (isField(focused)) {
-    focused.blur();
-  } else if (inspector) {
-    router.change({ inspector: false });
-    // Where the panel covered the list, the list takes the focus only once it is back.
-    if (row !== null) void tick().then(() => { focusRow(row); });
-  } else if (row !== null) {
-    router.change({ row: null });
-    if (focused instanceof HTMLElement && focused.dataset['row'] === row) focused.blur();
-  } else if (router.route.where.board !== undefined) {
-    router.go('now');
-  }
+  const what = closes({
+    overlay: shell.overlay !== null,
+    field: isField(focused),
+    filterField: focused?.matches('[data-filter]') ?? false,
+    filter,
+    inspector,
+    row,
+    board: where.board !== undefined,
+  });
+  if (what === 'overlay') shell.close();
+  else if (what === 'filter') router.change({ filter: '' });
+  else if (what === 'field' && isField(focused)) focused.blur();
+  else if (what === 'inspector') closeInspector(row);
+  else if (what === 'row') closeRow(row);
+  else if (what === 'board') router.go('now');
+}
+
+/** Where the panel covered the list, the list takes the focus only once it is back. */
+function closeInspector(row: string | null): void {
+  router.change({ inspector: false });
+  void tick().then(() => {
+    if (row !== null) focusRow(row);
+    focusPage();
+  });
+}
+
+/** The row that had the focus keeps it: from there the arrows and Tab go on. */
+function closeRow(row: string | null): void {
+  const before = document.querySelector<HTMLElement>(`[data-row="${CSS.escape(row ?? '')}"]`);
+  router.change({ row: null });
+  void tick().then(() => {
+    // A list that selects what is focused would select it again.
+    if (before?.getAttribute('role') !== 'row') takeFocus(before);
+    focusPage();
+  });
+}
+
+function takeFocus(element: HTMLElement | null): void {
+  if (document.activeElement === document.body) element?.focus();
+}
+
+/** Nowhere is the worst place for the keyboard. */
+function focusPage(): void {
+  takeFocus(document.querySelector<HTMLElement>('#main'));
 }
 
 function isField(element: Element | null): element is HTMLElement {

@@ -61,6 +61,11 @@ export function markText({ names, count }: Mark): string {
   return `${names.join(', ')}${more} went down`;
 }
 
+/** The incident that a moment stands at: one that has happened, and less than a step ago. */
+export function markAt(marks: readonly Mark[], moment: number, step: number): Mark | null {
+  return marks.findLast(({ at }) => at <= moment && moment - at < step) ?? null;
+}
+
 /** The next incident before or after a moment; null when there is none. */
 export function nextMark(marks: readonly Mark[], moment: number, way: 1 | -1): Mark | null {
   if (way === 1) return marks.find(({ at }) => at > moment) ?? null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { marksOf, markText, nextMark } from './marks';
+import { markAt, marksOf, markText, nextMark } from './marks';
 import { node, START, thing, view } from './sample';
-import { momentAt, momentOf, momentText, partOf, played, spanOf, stepped, windowAfter, windowOf } from './time';
+import { momentAt, momentOf, momentText, notThen, partOf, played, spanOf, stepped, windowAfter, windowOf } from './time';
 import { circleText, drawnText, nodeText } from './words';
 import { fold } from './groups';
 
@@ -19,6 +19,16 @@ describe('the moment of an address', () => {
     [new Date(NOW + 5).toISOString(), null],
   ])('%s', (text, expected) => {
     expect(momentOf(text, NOW)).toBe(expected);
+  });
+
+  it.each([
+    [undefined, null],
+    ['', null],
+    [new Date(NOW - 5).toISOString(), null],
+    ['yesterday', 'The address named no moment: this is now'],
+    [new Date(NOW + 5).toISOString(), 'That moment is still to come: this is now'],
+  ])('says why it shows now instead of %s', (text, says) => {
+    expect(notThen(text, NOW)).toBe(says);
   });
 
   it.each([['6h', '6h'], ['9h', '1h'], [undefined, '1h']])('spans %s as %s', (word, span) => {
@@ -120,6 +130,24 @@ describe('marks', () => {
   it('name a few and count the rest', () => {
     const [mark] = marksOf(['a', 'b', 'c', 'd', 'e'].map((name) => fell(1, name)), LAST_HOUR, () => undefined);
     expect(mark && markText(mark)).toBe('a, b, c and 2 more went down');
+  });
+});
+
+describe('the mark of a moment', () => {
+  const mark = (at: number, name: string) => ({ at, names: [name], count: 1 });
+  const marks = [mark(NOW - 20 * MINUTE, 'Search'), mark(NOW - 18 * MINUTE, 'Ledger')];
+  const STEP = 5 * MINUTE;
+
+  it.each([
+    ['a step before', NOW - 25 * MINUTE, undefined],
+    ['just before', NOW - 20 * MINUTE - 1, undefined],
+    ['when it happened', NOW - 20 * MINUTE, 'Search'],
+    ['a little later', NOW - 19 * MINUTE, 'Search'],
+    ['when the next one happened', NOW - 18 * MINUTE, 'Ledger'],
+    ['within a step of the last one', NOW - 13 * MINUTE - 1, 'Ledger'],
+    ['a step later', NOW - 13 * MINUTE, undefined],
+  ])('%s', (_, moment, name) => {
+    expect(markAt(marks, moment, STEP)?.names[0]).toBe(name);
   });
 });
 

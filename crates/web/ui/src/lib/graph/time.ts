@@ -40,6 +40,13 @@ export function momentOf(text: string | undefined, now: number): number | null {
   return Number.isNaN(time) || time >= now ? null : time;
 }
 
+/** Why an address that names a moment shows now instead; null where it does not. */
+export function notThen(text: string | undefined, now: number): string | null {
+  if ((text ?? '') === '' || momentOf(text, now) !== null) return null;
+  const isLater = !Number.isNaN(Date.parse(text ?? ''));
+  return isLater ? 'That moment is still to come: this is now' : 'The address named no moment: this is now';
+}
+
 /** What the scrubber spans: up to now, or around a moment that lies further back. */
 export function windowOf(span: Span, moment: number | null, now: number): Window {
   const { ms } = MEASURES[span];
