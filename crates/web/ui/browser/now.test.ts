@@ -29,6 +29,14 @@ describe('before anything is watched', () => {
     expect(commands.join('\n')).toContain('/api/services');
     expect(commands.join('\n')).toContain('mainstay demo');
   });
+
+  it('the wall does so too, and calls nothing well', async () => {
+    await go(here.page, '/?board');
+    await here.page.getByRole('heading', { name: /^Nothing is watched yet/ }).waitFor();
+    await here.page.getByText('Nothing watched yet', { exact: true }).waitFor();
+    expect(await here.page.locator('[data-copy="command"]').first().innerText()).toContain('/api/services');
+    expect(await here.page.getByText('No root cause').count()).toBe(0);
+  });
 });
 
 describe('an incident', () => {
@@ -102,6 +110,10 @@ describe('an incident', () => {
     const tiles = page.getByRole('list', { name: /^What everything leans on/ }).getByRole('listitem');
     await tiles.first().waitFor();
     expect(await tiles.first().innerText()).toContain('vault');
+    await tiles.first().getByText('root cause, hurts 2 services').waitFor();
+    await tiles.filter({ hasText: 'Ledger' }).getByText('because of vault').waitFor();
+    const widths = await tiles.evaluateAll((all) => all.map((tile) => tile.clientWidth));
+    expect(widths[0]).toBeGreaterThan(widths[1] ?? 0);
     expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(0);
     await expectAccessible(page, 'wallboard');
     await page.keyboard.press('Escape');
