@@ -4,7 +4,12 @@
  */
 export async function mendStyles(): Promise<void> {
   const links = [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')];
-  await Promise.all(links.filter(({ sheet }) => sheet === null).map(loadedAgain));
+  await Promise.all(links.filter(isBare).map(loadedAgain));
+}
+
+/** Some browsers give a style that failed a sheet without rules, others none. */
+function isBare({ sheet }: HTMLLinkElement): boolean {
+  return sheet === null || sheet.cssRules.length === 0;
 }
 
 function loadedAgain(link: HTMLLinkElement): Promise<void> {
