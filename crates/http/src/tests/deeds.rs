@@ -9,6 +9,7 @@ use mainstay_testkit::FakeClock;
 use serde_json::{Value, json};
 
 use super::access::operations;
+use super::files;
 use super::house::{House, Plan};
 use super::people::{PASSWORD, Person, ROOT};
 use super::raw::{Answer, get, post_json};
@@ -164,6 +165,30 @@ impl Scene {
                 self.house.dependency("Shop", "orders-api").await;
                 let to = self.house.service("Orders").await;
                 send(path, json!({"key": "orders-api", "service_id": to})).await
+            }
+            ("POST", "/api/files/upload") => {
+                let body =
+                    files::form(&[files::part("file", Some("call.txt"), "Ada: It is down.")]);
+                files::send(&self.house, &admin.cookie(), &body).await
+            }
+            ("DELETE", "/api/files/{id}") | ("POST", "/api/files/{id}/shares") => {
+                let id = json!(files::upload(&self.house, admin, "call.txt").await);
+                send(&with_id(path, &id), json!({})).await
+            }
+            ("POST", "/api/files/{id}/retry") => {
+                let id = json!(files::upload(&self.house, admin, "call.txt").await);
+                let jobs = admin.get("/api/admin/jobs?kind=report").await.json();
+                let job = jobs["items"][0]["id"].as_str().unwrap();
+                let cancel = format!("/api/admin/jobs/{job}/cancel");
+                assert_eq!(send(&cancel, json!({})).await.status, 200);
+                send(&with_id(path, &id), json!({})).await
+            }
+            ("DELETE", "/api/files/{id}/shares/{share}") => {
+                let id = files::upload(&self.house, admin, "call.txt").await;
+                let shares = format!("/api/files/{id}/shares");
+                let made = admin.send("POST", &shares, "{}").await.json();
+                let share = made["item"]["id"].as_str().unwrap();
+                send(&format!("{shares}/{share}"), json!({})).await
             }
             other => panic!("{other:?} is new: say here how it succeeds"),
         }

@@ -24,21 +24,21 @@ const CALL: &str =
 const NOBODY: &str = "019a8b3c-0000-7000-8000-000000000000";
 
 /// One part of a form.
-fn part(name: &str, file: Option<&str>, body: &str) -> String {
+pub(super) fn part(name: &str, file: Option<&str>, body: &str) -> String {
     let file = file.map(|file| format!("; filename=\"{file}\"")).unwrap_or_default();
     format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{body}\r\n")
 }
 
-fn form(parts: &[String]) -> String {
+pub(super) fn form(parts: &[String]) -> String {
     format!("{}--b--\r\n", parts.concat())
 }
 
-async fn send(house: &House, credential: &str, body: &str) -> Answer {
+pub(super) async fn send(house: &House, credential: &str, body: &str) -> Answer {
     let headers = format!("{credential}Content-Type: multipart/form-data; boundary=b\r\n");
     request(house.address, "POST", "/api/files/upload", &headers, body).await
 }
 
-async fn upload(house: &House, person: &Person, name: &str) -> String {
+pub(super) async fn upload(house: &House, person: &Person, name: &str) -> String {
     let answer = send(house, &person.cookie(), &form(&[part("file", Some(name), CALL)])).await;
     assert_eq!(answer.status, 201, "{}", String::from_utf8_lossy(&answer.body));
     let told = answer.json();
