@@ -28,8 +28,8 @@ each_database! {
         house.pass(minute);
         let told = house.past.tell((from, to), MISSING, 100).await.unwrap();
         let lines: Vec<&str> = told.iter().map(|one| one.what.as_str()).collect();
-        assert!(lines[0].starts_with("service Mill was down since "), "{lines:?}");
-        assert!(lines.contains(&"service Shop became down"), "{lines:?}");
+        assert!(lines[0].starts_with("service Mill was degraded since "), "{lines:?}");
+        assert!(lines.contains(&"service Shop became degraded"), "{lines:?}");
         assert!(lines.contains(&"service Shop says that its dependency db is down"), "{lines:?}");
         assert!(lines.contains(&"root causes then: db (hurts 2 services)"), "{lines:?}");
         assert!(lines.contains(&"service Shop became healthy"), "{lines:?}");
