@@ -128,7 +128,7 @@ export async function expectNoOverflow(page: Page, where: string): Promise<void>
   // Pages scroll inside the shell, never the shell itself.
   const moves = await page.evaluate(() => {
     const { scrollWidth, scrollHeight } = document.documentElement;
-    // On narrow screens the height is still on its way when the size has just changed.
+    // Not on narrow ones yet: there some pages were seen a little higher than the window, for a reason not found.
     const isWide = matchMedia('(min-width: 45.01rem)').matches;
     const isShell = isWide && document.querySelector('.shell') !== null;
     return { sideways: scrollWidth > innerWidth, down: isShell && scrollHeight > innerHeight };
