@@ -15,8 +15,10 @@ const MINUTES = Number(process.env['MAINSTAY_BENCH_MINUTES'] ?? '10');
 const POLL_INTERVAL_MS = 100_000;
 /** A turn of a service tells two things: of it, and of what it leans on. */
 const TURNING = 50;
-/** Others lean on as many things besides: together about as many nodes as the goal names. */
-const GRAPH_SERVICES = 1_940;
+/** With what they lean on besides, at least as many nodes and edges as the goal names. */
+const GRAPH_SERVICES = 2_000;
+/** What the address says when no team is folded, as many nodes would make it. */
+const UNFOLDED = encodeURIComponent(',');
 const START_LIMIT_MS = 180_000;
 
 const wide = { viewport: { width: 1440, height: 900 } };
@@ -75,14 +77,17 @@ it('filters and scrolls 5 000 services', async () => {
 
 it('draws a graph of 2 000 nodes', async () => {
   const times: number[] = [];
+  let nodes = 0;
   for (let run = 0; run < TRIES; run += 1) {
     const visit = await drawn.visit(wide);
     await watchPaint(visit.page, '[data-drawn]', 1);
-    await visit.page.goto('/graph?groups=open');
+    await visit.page.goto(`/graph?teams=${UNFOLDED}`);
     times.push(await drawnAfter(visit.page));
-    if (run === 0) figure('ui.graph_nodes', await nodesOf(visit.page), 'nodes');
+    nodes = await nodesOf(visit.page);
+    if (nodes < GRAPH_NODES) throw new Error(`${String(nodes)} nodes were drawn, ${String(GRAPH_NODES)} are measured`);
     await close(visit);
   }
+  figure('ui.graph_nodes', nodes, 'nodes');
   figure(`ui.graph_${String(GRAPH_NODES)}_ms`, median(times), 'ms');
 });
 
@@ -104,6 +109,8 @@ const LATER = {
   services: '/services',
   graph: '/graph',
   activity: '/activity',
+  reports: '/reports',
+  jobs: '/admin/jobs',
   admin: '/admin/users',
   account: '/account',
 };
