@@ -1,4 +1,4 @@
-//! How long somebody waits for the first page of the services, the board, the wallboard and the graph,
+//! How long somebody waits for the first page of the services, the board, the wallboard, the graph and what is wrong now,
 //! while all of them are polled.
 
 use std::time::{Duration, Instant};
@@ -13,11 +13,12 @@ use crate::instance::{EMAIL, PASSWORD};
 /// The pause between two looks.
 const BETWEEN: Duration = Duration::from_millis(50);
 /// What is looked at.
-const PATHS: [(&str, &str); 4] = [
+const PATHS: [(&str, &str); 5] = [
     ("services", "/api/services?limit=50"),
     ("board", "/api/board"),
     ("wallboard", "/api/wallboard"),
     ("graph", "/api/graph"),
+    ("now", "/api/now"),
 ];
 /// The slowest of a hundred.
 const SLOWEST: usize = 100;
