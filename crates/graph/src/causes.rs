@@ -33,6 +33,8 @@ pub struct Root {
     pub since: Option<Timestamp>,
     /// How many other services lean on it, however far.
     pub hurts: usize,
+    /// How many of them are unhealthy because of it.
+    pub affected: usize,
     /// Whether an edge to or from it says the opposite of what its end is.
     pub contradicted: bool,
 }
@@ -71,6 +73,10 @@ pub fn find_in(snapshot: &Snapshot, whole: &Components) -> Causes {
         (std::cmp::Reverse(root.hurts), root.since, root.members.first().copied())
     });
     let blames = blames(&leading, &roots);
+    let affected = affected(snapshot, &failing, &leading, &roots);
+    for ((_, root), affected) in roots.iter_mut().zip(affected) {
+        root.affected = affected;
+    }
     let blamed = (0..snapshot.nodes().len())
         .filter_map(|place| Some((place, blames.get(failing.of(place)?)?.clone())))
         .collect();
@@ -108,7 +114,7 @@ fn root(snapshot: &Snapshot, members: &[usize]) -> Root {
     let said = members.iter().flat_map(|&member| snapshot.edges_of(member));
     let heard = members.iter().flat_map(|&member| snapshot.edges_to(member));
     let contradicted = said.chain(heard).any(|edge| edge.contradicts);
-    Root { members: members.to_vec(), since, hurts: 0, contradicted }
+    Root { members: members.to_vec(), since, hurts: 0, affected: 0, contradicted }
 }
 
 fn failing_since(snapshot: &Snapshot, place: usize) -> Option<Timestamp> {
@@ -144,11 +150,34 @@ fn hurts(snapshot: &Snapshot, whole: &Components, roots: &[(usize, Root)]) -> Ve
             services(snapshot).filter_map(|place| masks.get(whole.of(place)?).copied());
         let counts = counted(of_services);
         for ((_, root), count) in chunk.iter().zip(counts) {
-            let own = root.members.iter().filter(|member| services(snapshot).contains(member));
-            hurts.push(count.saturating_sub(own.count()));
+            hurts.push(count.saturating_sub(own_services(snapshot, root)));
         }
     }
     hurts
+}
+
+/// How many services outside each root reach it over nothing but unhealthy nodes.
+fn affected(
+    snapshot: &Snapshot,
+    failing: &Components,
+    leading: &[Vec<usize>],
+    roots: &[(usize, Root)],
+) -> Vec<usize> {
+    let mut affected = Vec::with_capacity(roots.len());
+    for chunk in roots.chunks(MASK_BITS) {
+        let masks = reached(leading, chunk.iter().map(|&(component, _)| component));
+        let of_services =
+            services(snapshot).filter_map(|place| masks.get(failing.of(place)?).copied());
+        let counts = counted(of_services);
+        for ((_, root), count) in chunk.iter().zip(counts) {
+            affected.push(count.saturating_sub(own_services(snapshot, root)));
+        }
+    }
+    affected
+}
+
+fn own_services(snapshot: &Snapshot, root: &Root) -> usize {
+    root.members.iter().filter(|member| services(snapshot).contains(member)).count()
 }
 
 /// What each failing component is broken because of: the roots in their order.

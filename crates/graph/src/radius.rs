@@ -26,6 +26,25 @@ pub fn of(snapshot: &Snapshot, place: usize) -> Vec<Hurt> {
 /// The same for nodes that fail together, without themselves, and at most so many.
 #[must_use]
 pub fn nearest(snapshot: &Snapshot, places: &[usize], most: usize) -> Vec<Hurt> {
+    through(snapshot, places, most, |_| true)
+}
+
+/// Of those only the ones that are unhealthy because of it: each leans on it over nothing but unhealthy
+/// nodes.
+#[must_use]
+pub fn affected(snapshot: &Snapshot, places: &[usize], most: usize) -> Vec<Hurt> {
+    through(snapshot, places, most, |place| {
+        snapshot.node(place).is_some_and(|node| node.status.is_unhealthy())
+    })
+}
+
+/// Whoever leans on the places over nodes that count.
+fn through(
+    snapshot: &Snapshot,
+    places: &[usize],
+    most: usize,
+    counts: impl Fn(usize) -> bool,
+) -> Vec<Hurt> {
     let mut is_seen = Table::<bool>::new(snapshot.nodes().len());
     for &place in places {
         is_seen.set(place, true);
@@ -38,7 +57,7 @@ pub fn nearest(snapshot: &Snapshot, places: &[usize], most: usize) -> Vec<Hurt> 
             if hurt.len() >= most {
                 return hurt;
             }
-            if !is_seen.get(place) {
+            if !is_seen.get(place) && counts(place) {
                 is_seen.set(place, true);
                 hurt.push(Hurt { place, distance, via });
                 ahead.push_back((place, distance));

@@ -120,6 +120,7 @@ pub(crate) const TABLE: &[Entry] = &[
     edits("DELETE", "/api/aliases/{id}"),
     reads("/api/graph", Role::Viewer),
     reads("/api/graph/impact", Role::Viewer),
+    reads("/api/graph/node", Role::Viewer),
     reads("/api/graph/suggestions", Role::Viewer),
     edits("POST", "/api/graph/suggestions/confirm"),
     edits("POST", "/api/graph/suggestions/dismiss"),

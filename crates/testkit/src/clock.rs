@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use mainstay_base::{Clock, Moment, Timestamp};
+use mainstay_base::{Clock, Moment, SystemClock, Timestamp};
+use mainstay_store::Db;
 
 /// Where a fake clock starts: 2026-01-01T00:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -42,6 +43,12 @@ impl FakeClock {
     fn read(&self) -> Hands {
         *self.hands.lock().expect("no test panics while it holds the clock")
     }
+}
+
+/// Sets the clock that PostgreSQL tells of itself to a test's own. Until then whatever a test records is
+/// as old as the two are apart, so this comes before anything looks for what is overdue.
+pub fn set_database_clock(db: &Db, clock: &FakeClock) {
+    db.shift_clock(clock.now().as_millis() - SystemClock::new().now().as_millis());
 }
 
 impl Default for FakeClock {

@@ -16,7 +16,7 @@ pub mod proxy;
 pub mod s3;
 pub mod tasks;
 
-pub use clock::FakeClock;
+pub use clock::{FakeClock, set_database_clock};
 pub use database::TestDatabase;
 pub use interrupt::drop_at_await;
 pub use proxy::SlowProxy;

@@ -7,8 +7,8 @@ use super::{Place, layers};
 use crate::components::Components;
 use crate::snapshot::Snapshot;
 
-/// Draws a graph of which most nodes stand somewhere. Who is new, or must move, gets the free slot of
-/// its layer that is nearest to the middle of its neighbours.
+/// Draws a graph of which most nodes stand somewhere. Who is new, or must move, gets the free row of its
+/// layer that is nearest to the middle of its neighbours, and squeezes nobody.
 pub(super) fn draw(
     snapshot: &Snapshot,
     components: &Components,

@@ -3,15 +3,13 @@
 
 use std::collections::BTreeMap;
 
+use super::row::SPACING;
 use super::{Place, layers};
 use crate::components::Components;
 use crate::snapshot::Snapshot;
 
 /// How often the layers are put in order, down and up in turn.
 const SWEEPS: usize = 6;
-
-/// Every second slot stays free, so that who comes later finds room near its neighbours.
-const SPACING: i32 = 2;
 
 /// Parts of a slot that middles are counted in: whole numbers give the same drawing on every machine.
 const PARTS: i64 = 1_024;

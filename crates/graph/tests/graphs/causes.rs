@@ -21,6 +21,8 @@ fn the_database_is_why_the_shop_is_down() {
     assert_eq!(roots(&snapshot), [["db"]]);
     let root = &found.roots[0];
     assert_eq!((root.hurts, root.since, root.contradicted), (3, Some(at(2_001)), false));
+    // Search leans on it and is well.
+    assert_eq!(root.affected, 2);
     let blame = found.blame(place(&snapshot, "Shop")).unwrap();
     assert_eq!((blame.roots.as_slice(), blame.count), (&[0][..], 1));
     assert_eq!(found.blame(place(&snapshot, "Search")), None);
@@ -97,6 +99,21 @@ fn the_radius_names_everybody_with_the_nearest_way() {
     assert_eq!(told, [(2, 1, 4), (1, 2, 2), (3, 2, 2), (0, 3, 1)]);
     assert_eq!(radius::path(&hurt, 0), [0, 1, 2, 4]);
     assert!(radius::path(&hurt, 4).is_empty());
+}
+
+#[test]
+fn only_who_leans_on_it_over_unhealthy_nodes_is_affected() {
+    let statuses = [Down, Degraded, Healthy, Degraded, Unknown, Down];
+    // The fourth leans on it through the third, which is well: it has another cause.
+    let leans = [(1, 0), (2, 0), (3, 2), (4, 0), (5, 1)];
+    let snapshot = arrows(&statuses, &leans).snapshot();
+    let affected = radius::affected(&snapshot, &[0], usize::MAX);
+    let told: Vec<_> = affected.iter().map(|one| (one.place, one.distance, one.via)).collect();
+    assert_eq!(told, [(1, 1, 0), (5, 2, 1)]);
+    let found = causes::find(&snapshot);
+    let counts: Vec<_> = found.roots.iter().map(|root| (root.hurts, root.affected)).collect();
+    assert_eq!(counts, [(5, 2), (0, 0)]);
+    assert_eq!(radius::affected(&snapshot, &[0], 1).len(), 1);
 }
 
 #[test]

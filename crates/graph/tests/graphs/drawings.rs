@@ -66,7 +66,26 @@ fn two_who_stand_on_one_place_do_not_both_stay() {
     let here = Place { x: 3, y: 0 };
     let previous = Places::from([(Key::Service(1), here), (Key::Service(2), here)]);
     let places = layout::place(&snapshot, &previous);
-    assert_eq!((at(&places, 1), at(&places, 2)), (here, Place { x: 4, y: 0 }));
+    assert_eq!((at(&places, 1), at(&places, 2)), (here, Place { x: 0, y: 0 }));
+}
+
+#[test]
+fn who_comes_later_stands_as_far_from_its_neighbours_as_all_others() {
+    // A star: everybody new wants the middle of its layer.
+    let arms: Vec<(usize, usize)> = (1..8).map(|arm| (0, arm)).collect();
+    let mut graph = arrows(&[Healthy; 8], &arms);
+    let before = layout::place(&graph.snapshot(), &Places::new());
+    for number in 1..=6 {
+        let dependency = dependency(500 + number, &format!("thing {number}"), Healthy);
+        graph.apply(Change::Dependency { service: 1, dependency });
+    }
+    let after = layout::place(&graph.snapshot(), &before);
+    assert!(before.iter().all(|(key, place)| after[key] == *place), "nobody moves");
+    let mut slots: Vec<i32> =
+        after.values().filter(|place| place.y == 1).map(|place| place.x).collect();
+    slots.sort_unstable();
+    assert_eq!(slots.len(), 13);
+    assert!(slots.windows(2).all(|pair| pair[1] - pair[0] == 2), "{slots:?}");
 }
 
 #[test]

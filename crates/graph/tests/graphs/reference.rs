@@ -151,6 +151,10 @@ proptest! {
         for root in &found.roots {
             let leaning = |one: &usize| !root.members.contains(one) && whole[*one][root.members[0]];
             prop_assert_eq!(root.hurts, (0..len).filter(leaning).count());
+            let affected = |one: &usize| {
+                !root.members.contains(one) && sick(*one) && failing[*one][root.members[0]]
+            };
+            prop_assert_eq!(root.affected, (0..len).filter(affected).count());
             check_root(&world, &ends, root)?;
         }
         let everybody: Vec<usize> = (0..len).collect();

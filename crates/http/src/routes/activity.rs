@@ -66,7 +66,7 @@ pub(super) struct UnstableList {
 
 /// Services and dependencies that changed their status, newest first
 ///
-/// A page of a narrowed list may hold fewer than asked for, or none, although there is a next one.
+/// A page may hold fewer than asked for, or none, although there is a next one.
 #[utoipa::path(
     get, path = "/api/activity", operation_id = "list_activity", tag = "activity",
     params(ActivityQuery),

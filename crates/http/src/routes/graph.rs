@@ -9,6 +9,7 @@ use mainstay_events::Outbox;
 use mainstay_monitor::aliases::CanonicalName;
 use mainstay_monitor::graph::suggestions::GraphSuggestion;
 use mainstay_monitor::graph::view::{GraphImpact, GraphView};
+use mainstay_monitor::views::NodeDetail;
 use mainstay_store::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -46,7 +47,7 @@ pub(super) struct GraphQuery {
 #[derive(Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct ImpactQuery {
+pub(super) struct NodeQuery {
     /// The id of a service, or `external:` with the key of a thing, as the graph names it.
     #[param(example = "external:orders database")]
     node: String,
@@ -109,7 +110,7 @@ pub(super) async fn graph(
 /// does not.
 #[utoipa::path(
     get, path = "/api/graph/impact", operation_id = "get_graph_impact", tag = "graph",
-    params(ImpactQuery),
+    params(NodeQuery),
     responses(
         (status = 200, description = "Whom it hurts", body = GraphImpact),
         (status = 304, description = "It is the answer that the caller has"),
@@ -118,10 +119,31 @@ pub(super) async fn graph(
 )]
 pub(super) async fn impact(
     State(state): State<SharedState>,
-    Query(query): Query<ImpactQuery>,
+    Query(query): Query<NodeQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     Ok(answer(&state.monitor.graphs.impact(&query.node).await?, &headers))
+}
+
+/// What is known of a node
+///
+/// How it is, because of what, whom it hurts, and what everybody says of it who reports it: for a thing that
+/// is no service there is no other place that tells all of that.
+#[utoipa::path(
+    get, path = "/api/graph/node", operation_id = "get_graph_node", tag = "graph",
+    params(NodeQuery),
+    responses(
+        (status = 200, description = "What is known of it", body = NodeDetail),
+        (status = 304, description = "It is the answer that the caller has"),
+        Refusal
+    )
+)]
+pub(super) async fn node(
+    State(state): State<SharedState>,
+    Query(query): Query<NodeQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    Ok(answer(&state.monitor.views.node(&query.node).await?, &headers))
 }
 
 /// Which external thing may be a service, the likeliest first

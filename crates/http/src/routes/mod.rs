@@ -116,6 +116,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(aliases::change, aliases::remove))
         .routes(routes!(graph::graph))
         .routes(routes!(graph::impact))
+        .routes(routes!(graph::node))
         .routes(routes!(graph::suggestions))
         .routes(routes!(graph::confirm))
         .routes(routes!(graph::dismiss))

@@ -27,6 +27,7 @@ async fn activity_comes_newest_first_page_by_page_and_after_a_change() {
         ("service_name", json!("Orders")),
         ("dependency_id", json!(dependency)),
         ("dependency_name", json!("db")),
+        ("canonical_name", json!("db")),
         ("previous", json!("healthy")),
         ("current", json!("degraded")),
     ] {

@@ -146,6 +146,7 @@ async fn the_impact_of_a_node_is_everybody_who_leans_on_it() {
     assert_eq!(told["nodes"].as_array().unwrap().len(), 3, "Orders is the service");
     let db = impact("external:db").await;
     assert_eq!((&db["service_count"], &db["direct_count"]), (&json!(2), &json!(1)));
+    assert_eq!((&db["affected_count"], &db["services"][0]["affected"]), (&json!(2), &json!(true)));
     assert_eq!(db["services"][0]["id"], json!(orders));
     assert_eq!(db["services"][1]["id"], json!(shop));
     assert_eq!(db["services"][1]["via"], json!(orders));
@@ -160,6 +161,29 @@ async fn the_impact_of_a_node_is_everybody_who_leans_on_it() {
         let answer = admin.get(&format!("/api/graph/impact{target}")).await;
         assert_eq!((answer.status, answer.code().as_str()), (status, code), "{target}");
     }
+}
+
+#[tokio::test]
+async fn a_thing_is_told_with_what_everybody_says_of_it() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (shop, dependency) = house.leaning(&admin, "Shop", "orders db").await;
+    let answer = admin.get("/api/graph/node?node=external:orders%20db").await;
+    assert_eq!(answer.status, 200, "{}", answer.head);
+    let told = answer.json();
+    assert_eq!(told["node"]["name"], "orders db");
+    assert_eq!((&told["hurts"], &told["affected"]), (&json!(1), &json!(1)));
+    assert_eq!(told["root_cause"]["node_count"], 1);
+    assert_eq!(told["hurt"][0]["id"], json!(shop));
+    assert_eq!(told["report_count"], 1);
+    let report = &told["reports"][0];
+    assert_eq!(report["service_name"], "Shop");
+    assert_eq!(report["dependency"]["id"], json!(dependency));
+    assert_eq!(report["dependency"]["status"], "down");
+    let own = admin.get(&format!("/api/graph/node?node={shop}")).await.json();
+    assert_eq!((&own["reports"], &own["root_cause"]), (&json!([]), &Value::Null));
+    let nothing = admin.get("/api/graph/node?node=external:nothing").await;
+    assert_eq!((nothing.status, nothing.code().as_str()), (404, "not_found"));
 }
 
 #[tokio::test]

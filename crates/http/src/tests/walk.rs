@@ -82,6 +82,7 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("DELETE", "/api/aliases/{id}", "editor"),
     ("GET", "/api/graph", "viewer"),
     ("GET", "/api/graph/impact", "viewer"),
+    ("GET", "/api/graph/node", "viewer"),
     ("GET", "/api/graph/suggestions", "viewer"),
     ("POST", "/api/graph/suggestions/confirm", "editor"),
     ("POST", "/api/graph/suggestions/dismiss", "editor"),

@@ -204,7 +204,7 @@ impl Graphs {
 
     /// Waits until the graph has heard of all that is committed: whoever heard of an event and asks
     /// finds it in the answer.
-    async fn caught_up(&self) -> Result<(), GraphsError> {
+    pub(crate) async fn caught_up(&self) -> Result<(), GraphsError> {
         self.ready().await?;
         for_a_while(async {
             if let Ok(told) = self.shared.events.told().await {

@@ -1,6 +1,7 @@
 //! Makes what people get of a [`Picture`].
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use mainstay_graph::{Edge, Key, Node, Place, Root, around, components, radius};
 
@@ -92,6 +93,7 @@ pub fn around(picture: &Picture, place: usize, depth: usize) -> GraphView {
 pub fn impact(picture: &Picture, place: usize) -> Option<GraphImpact> {
     let node = name(picture, place)?;
     let hurt = radius::of(&picture.snapshot, place);
+    let affected = affected(picture, place);
     let direct_count = hurt.iter().filter(|one| one.distance == 1).count();
     let services = hurt
         .iter()
@@ -102,13 +104,22 @@ pub fn impact(picture: &Picture, place: usize) -> Option<GraphImpact> {
                 id: id(service),
                 name: service.name.to_string(),
                 status: service.status.into(),
+                affected: affected.contains(&one.place),
                 distance: one.distance,
                 only_through_others: one.distance > 1,
                 via: picture.snapshot.node(one.via).map(id)?,
             })
         })
         .collect();
-    Some(GraphImpact { node, services, service_count: hurt.len(), direct_count })
+    let (service_count, affected_count) = (hurt.len(), affected.len());
+    Some(GraphImpact { node, services, service_count, affected_count, direct_count })
+}
+
+/// Who is unhealthy because of a node; nobody when it is well.
+fn affected(picture: &Picture, place: usize) -> HashSet<usize> {
+    let node = picture.snapshot.node(place).filter(|node| node.status.is_unhealthy());
+    let found = node.map(|_| radius::affected(&picture.snapshot, &[place], usize::MAX));
+    found.into_iter().flatten().map(|one| one.place).collect()
 }
 
 /// The place of the node that is named so.
@@ -235,12 +246,14 @@ fn edge(picture: &Picture, edge: &Edge, from: usize, to: usize, much: Edges) -> 
     }
 }
 
-fn cause(picture: &Picture, root: &Root) -> GraphRootCause {
+/// A root cause as it is listed.
+pub(crate) fn cause(picture: &Picture, root: &Root) -> GraphRootCause {
     GraphRootCause {
         nodes: names(picture, &root.members),
         node_count: root.members.len(),
         since: root.since,
         hurts: root.hurts,
+        affected: root.affected,
         contradicted: root.contradicted,
     }
 }

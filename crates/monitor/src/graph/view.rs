@@ -106,6 +106,8 @@ pub struct GraphRootCause {
     pub since: Option<Timestamp>,
     /// How many other services lean on it, however far.
     pub hurts: usize,
+    /// How many of them are degraded or down because of it.
+    pub affected: usize,
     /// Whether somebody says the opposite of how it is, or it says so of somebody.
     pub contradicted: bool,
 }
@@ -141,6 +143,8 @@ pub struct GraphImpact {
     pub services: Vec<GraphHurt>,
     /// How many there are.
     pub service_count: usize,
+    /// How many of them are degraded or down because of it.
+    pub affected_count: usize,
     /// How many of them lean on it themselves. The others have it only through these.
     pub direct_count: usize,
 }
@@ -154,6 +158,8 @@ pub struct GraphHurt {
     pub name: String,
     /// How it is now.
     pub status: DependencyStatus,
+    /// Whether it is degraded or down because of the node.
+    pub affected: bool,
     /// Over how many edges it leans on the node.
     pub distance: usize,
     /// Whether it leans on it only through others.

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::report::DependencyStatus;
 
-/// How many changes one page of a narrowed list looks through at most: who goes on finds the rest.
+/// How many changes one page looks through at most, of whatever kind: who goes on finds the rest.
 pub const LOOKED_THROUGH: i64 = 50_000;
 
 /// A service or a dependency that changed its status.
@@ -27,9 +27,12 @@ pub struct ActivityItem {
     /// The dependency; `null` when the service itself changed.
     #[schema(value_type = Option<String>, required)]
     pub dependency_id: Option<Id>,
-    /// Its name.
+    /// Its name, as the service reports it.
     #[schema(required)]
     pub dependency_name: Option<String>,
+    /// What that stands for now: the service that it is linked to, or else its name by the aliases.
+    #[schema(required, example = "Orders database")]
+    pub canonical_name: Option<String>,
     /// What it was; `null` for a dependency that was not known before.
     #[schema(required)]
     pub previous: Option<String>,

@@ -1,25 +1,26 @@
 //! The handle to what is shown.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::{Clock, Id, Timestamp};
 use mainstay_store::{Db, Dialect, StoreError};
 
-use super::activity::{Activity, ActivityFilter, ActivityItem, LOOKED_THROUGH, Unstable};
+use super::activity::{Activity, ActivityItem, LOOKED_THROUGH, Unstable};
 use super::board::kept::Kept;
 use super::board::strip::{self, CELL_MS, Strip, Strips};
 use super::board::{BoardError, Boards};
 use super::dependency::Dependency;
 use super::history::{DependencyError, PollHistoryItem};
 use super::list::{ListAsk, MAX_PAGE, Part, Place};
-use super::now;
 use super::record::changes::{Heard, Of};
 use super::record::{activity, changes, dependencies, histories, services, strips};
 use super::service::Service;
 use super::timeline::{MAX_TRANSITIONS, Timeline, timeline};
+use super::{node, now};
 use crate::answer::Answer;
-use crate::graph::{Graphs, GraphsError};
+use crate::graph::{Graphs, GraphsError, blocking, show};
 use crate::latency::{self, Bucket, Range};
 use crate::polling::ScheduleView;
 use crate::watch::ServiceNumber;
@@ -180,17 +181,14 @@ impl Views {
             .await
     }
 
-    /// Status changes, newest first. Of a narrowed list a part may hold fewer than asked for, or none,
-    /// although there is a next one: nobody waits until all that ever changed was looked through.
+    /// Status changes, newest first. A part may hold fewer than asked for, or none, although there is a
+    /// next one: nobody waits until all that ever changed was looked through.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn activity(&self, mut ask: Activity) -> Result<Part<ActivityItem>, StoreError> {
-        let mut left = None;
-        if ask.filter != ActivityFilter::default() {
-            left = activity::first_left(&self.db, &ask, LOOKED_THROUGH).await?;
-            ask.after = left.or(ask.after);
-        }
+        let left = activity::first_left(&self.db, &ask, LOOKED_THROUGH).await?;
+        ask.after = left.or(ask.after);
         let part = Part::cut(activity::recent(&self.db, &ask).await?, ask.limit);
         let rest = left.map(|number| Place { key: 0, number: number.saturating_add(1) });
         Ok(Part { next: part.next.or(rest), ..part })
@@ -220,7 +218,31 @@ impl Views {
     pub async fn now(&self) -> Result<Arc<Answer>, BoardError> {
         let graphs = self.graphs.as_ref().ok_or(GraphsError::NotYet)?;
         graphs.ready().await?;
-        now::read(&self.now, &self.db, &*self.clock, graphs).await
+        now::read(&self.now, &self.db, &*self.clock, self.tick(), graphs).await
+    }
+
+    /// What is known of a node of the graph, with what everybody says of it.
+    ///
+    /// # Errors
+    /// When the database fails, the graph was not read yet, or there is no such node.
+    pub async fn node(&self, node: &str) -> Result<Answer, BoardError> {
+        let graphs = self.graphs.as_ref().ok_or(GraphsError::NotYet)?;
+        graphs.caught_up().await?;
+        let picture = graphs.picture().await?;
+        let place = show::find(&picture, node).ok_or(GraphsError::NoNode)?;
+        let sketch = blocking(move || node::sketch(&picture, place)).await?;
+        let sketch = sketch.ok_or(GraphsError::NoNode)?;
+        let found = dependencies::some(&self.db, self.tick(), &sketch.dependencies()).await?;
+        let mut by_service: BTreeMap<i64, Vec<dependencies::Shown>> = BTreeMap::new();
+        for one in found {
+            by_service.entry(one.service_no).or_default().push(one);
+        }
+        let mut read = Vec::new();
+        for (number, mut all) in by_service {
+            self.set_latencies(ServiceNumber(number), &mut all).await?;
+            read.extend(all.into_iter().map(|one| one.dependency));
+        }
+        Ok(Answer::of(&sketch.fill(read))?)
     }
 
     /// What everything leans on, grouped by name, kept for as long as nothing has changed.

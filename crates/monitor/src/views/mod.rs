@@ -1,7 +1,8 @@
 //! What people are shown of services and dependencies, and of what became of them.
 //!
 //! [`Views`] reads by `record` (all SQL): [`service`] and its list, [`dependency`], their histories,
-//! [`timeline`] (pure, over rows), [`activity`], what is broken [`now`], and all of it at a glance: [`board`].
+//! [`timeline`] (pure, over rows), [`activity`], what is broken [`now`], one [`node`] of the graph, and all of it at a glance:
+//! [`board`].
 
 pub mod activity;
 pub mod board;
@@ -10,9 +11,11 @@ mod handle;
 pub mod history;
 pub(crate) mod holding;
 pub mod list;
+pub mod node;
 pub mod now;
 pub(crate) mod record;
 pub mod service;
+mod shown;
 pub mod timeline;
 
 pub use activity::{Activity, ActivityFilter, ActivityItem, ActivityOf, LOOKED_THROUGH, Unstable};
@@ -21,6 +24,7 @@ pub use dependency::Dependency;
 pub use handle::{MISSING_SHOWN_FOR, UNSTABLE_WITHIN, Views, Whole};
 pub use history::{DependencyError, PollHistoryItem};
 pub use list::{ListAsk, Part, Place, ServiceFilter, Sort};
+pub use node::{NodeDetail, NodeReport};
 pub use now::{Now, NowCause, NowCounts, NowHurt, NowReporter};
 pub use service::{BreakerView, DependencyCounts, LastPoll, Service, ServiceDetail};
 pub use timeline::{Timeline, Transition};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng};
+use mainstay_base::{Clock, Id, IdSource, SystemRng};
 use mainstay_breaker::{Saved, State};
 use mainstay_events::{Event, Events, EventsOptions, Stream};
 use mainstay_graph::Key;
@@ -16,7 +16,7 @@ use mainstay_monitor::{
     PollResult, Recorded, Recorder, Report, Seal, ServiceNumber, Services, Sink, Watch,
 };
 use mainstay_store::{Db, Row, Sql, StoreError, migrate};
-use mainstay_testkit::{FakeClock, TestDatabase};
+use mainstay_testkit::{FakeClock, TestDatabase, set_database_clock};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -61,6 +61,7 @@ impl House {
         let clock = Arc::new(FakeClock::new());
         let shared = Arc::clone(&clock) as Arc<dyn Clock>;
         let db = database.open_with(Arc::clone(&shared), |_| {}).await;
+        set_database_clock(&db, &clock);
         migrate::up(&db).await.unwrap();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let events = streams(&db, &shared, &stop).await;
@@ -71,14 +72,13 @@ impl House {
         let aliases = Aliases::new(events.clone(), ids);
         let graphs = Graphs::start(events.clone(), shared, options, &tasks, stop.clone());
         let polls = AtomicI64::new(0);
-        set_clock(&db, &clock);
         Self { clock, db, events, services, aliases, graphs, tasks, stop, recorder, polls, options }
     }
 
     /// Moves every clock.
     pub(crate) fn advance(&self, duration: Duration) {
         self.clock.advance(duration);
-        set_clock(&self.db, &self.clock);
+        set_database_clock(&self.db, &self.clock);
     }
 
     /// The graph of another instance on the same database.
@@ -173,11 +173,6 @@ impl Drop for House {
     fn drop(&mut self) {
         self.stop.cancel();
     }
-}
-
-/// On PostgreSQL the database's clock is what it tells of itself.
-fn set_clock(db: &Db, clock: &FakeClock) {
-    db.shift_clock(clock.now().as_millis() - SystemClock::new().now().as_millis());
 }
 
 /// Waits until a graph is as told: one line for each node, `name status`, and for each edge,

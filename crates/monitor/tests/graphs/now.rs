@@ -47,6 +47,7 @@ each_database! {
             ("node_count", json!(1)),
             ("status", json!("down")),
             ("hurts", json!(2)),
+            ("affected", json!(1)),
             ("error_message", json!("<b>refused</b>")),
             ("impact", json!("Nobody can pay")),
             ("contact", json!({"slack": "#pay"})),
@@ -63,8 +64,8 @@ each_database! {
         });
         assert_eq!(cause["reported_by"], json!([reporter]));
         let hurt = json!([
-            {"id": ledger.id, "name": "Ledger", "status": "degraded", "distance": 1, "via": "external:db"},
-            {"id": shop.id, "name": "Shop", "status": "healthy", "distance": 2, "via": ledger.id},
+            {"id": ledger.id, "name": "Ledger", "status": "degraded", "affected": true, "distance": 1, "via": "external:db"},
+            {"id": shop.id, "name": "Shop", "status": "healthy", "affected": false, "distance": 2, "via": ledger.id},
         ]);
         assert_eq!(cause["hurt"], hurt);
         assert_eq!(told["is_cut"], false);
@@ -100,6 +101,10 @@ each_database! {
         let count = |name: &str| counts[name].as_u64().unwrap();
         let all = count("root_services") + count("affected") + count("healthy") + count("unknown") + count("inactive");
         assert_eq!((all, count("services"), count("inactive")), (2, 2, 1), "{counts}");
+        assert_eq!(count("unknown"), 1, "{counts}");
+        let board: Value = serde_json::from_slice(&views.board().await.unwrap().plain).unwrap();
+        let ledger = &board["items"][1];
+        assert_eq!((&ledger["status"], &ledger["cause"]), (&json!("unknown"), &Value::Null));
         drop(idle);
     }
 

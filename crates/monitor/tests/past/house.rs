@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
+use mainstay_base::{Clock, Id, IdSource, SystemRng, Timestamp};
 use mainstay_breaker::{Saved, State};
 use mainstay_events::{Events, EventsOptions};
 use mainstay_monitor::aliases::{AliasName, Aliases, CanonicalName};
@@ -18,7 +18,7 @@ use mainstay_monitor::{
     FailureKind, Format, Graphs, GraphsOptions, PollFailure, PollResult, Recorded, Recorder, Sink,
 };
 use mainstay_store::{Db, Row, Sql, migrate};
-use mainstay_testkit::{FakeClock, TestDatabase};
+use mainstay_testkit::{FakeClock, TestDatabase, set_database_clock};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -74,6 +74,7 @@ impl House {
         let clock = Arc::new(FakeClock::new());
         let shared = Arc::clone(&clock) as Arc<dyn Clock>;
         let db = database.open_with(Arc::clone(&shared), |_| {}).await;
+        set_database_clock(&db, &clock);
         migrate::up(&db).await.unwrap();
         let (rng, stop) = (Arc::new(SystemRng), CancellationToken::new());
         let options = EventsOptions::default();
@@ -85,7 +86,7 @@ impl House {
         let recorder = Recorder::start(events.clone(), shared, ids.clone(), &tasks, stop.clone());
         let kept = Retention::default();
         let edited: Arc<dyn Fn() + Send + Sync> = Arc::new(|| {});
-        let house = Self {
+        Self {
             services: Services::new(events.clone(), ids.clone(), Arc::new(Plain), edited),
             aliases: Aliases::new(events.clone(), ids.clone()),
             past: Past::new(db.clone(), kept.hours()),
@@ -99,9 +100,7 @@ impl House {
             ids,
             tasks,
             stop,
-        };
-        house.pass(Duration::ZERO);
-        house
+        }
     }
 
     /// The graph of this moment, as one who begins now reads it.
@@ -121,9 +120,7 @@ impl House {
     /// Lets time pass on every clock.
     pub(crate) fn pass(&self, duration: Duration) {
         self.clock.advance(duration);
-        let real = SystemClock::new().now().as_millis();
-        // On PostgreSQL the database's clock is what `Tx::now` tells.
-        self.db.shift_clock(self.clock.now().as_millis() - real);
+        set_database_clock(&self.db, &self.clock);
     }
 
     /// Sets every clock back, as an administrator or a time server does.

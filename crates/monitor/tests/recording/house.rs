@@ -14,7 +14,7 @@ use mainstay_monitor::{
     ServiceNumber, Sink, Watch,
 };
 use mainstay_store::{Db, Row, Sql, StoreError, Value, migrate, values};
-use mainstay_testkit::{FakeClock, TestDatabase};
+use mainstay_testkit::{FakeClock, TestDatabase, set_database_clock};
 use serde_json::json;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -36,6 +36,7 @@ impl House {
         let clock = Arc::new(FakeClock::new());
         let shared = Arc::clone(&clock) as Arc<dyn Clock>;
         let db = database.open_with(Arc::clone(&shared), |_| {}).await;
+        set_database_clock(&db, &clock);
         migrate::up(&db).await.unwrap();
         let (rng, stop) = (Arc::new(SystemRng), CancellationToken::new());
         let options = EventsOptions::default();
@@ -137,10 +138,7 @@ impl House {
 
     pub(crate) fn pass(&self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds));
-        let now = self.clock.now().as_millis();
-        // On PostgreSQL the database's clock is what `Tx::now` tells.
-        let real = mainstay_base::SystemClock::new().now().as_millis();
-        self.db.shift_clock(now - real);
+        set_database_clock(&self.db, &self.clock);
     }
 
     /// The types of all events so far, with the dependency they are about.

@@ -6,7 +6,7 @@ use mainstay_base::{Id, Timestamp};
 use mainstay_monitor::latency::{self, PointsRow, Range};
 use mainstay_monitor::services::{Draft, Patch};
 use mainstay_monitor::views::{
-    Activity, ActivityFilter, ActivityOf, LOOKED_THROUGH, ListAsk, ServiceFilter, Sort,
+    Activity, ActivityFilter, ActivityOf, LOOKED_THROUGH, ListAsk, Place, ServiceFilter, Sort,
 };
 use mainstay_monitor::{DependencyStatus, ServiceNumber, ServiceStatus};
 use mainstay_store::Dialect;
@@ -378,6 +378,24 @@ each_database! {
         house.execute(&format!("DELETE FROM changes WHERE number = {far}")).await;
         let whole = house.views.activity(ask(None, Some(orders), None)).await.unwrap();
         assert_eq!((whole.items.len(), whole.next), (0, None), "all of it was looked through");
+    }
+
+    async fn a_page_that_nothing_narrows_looks_through_as_many(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.service("Shop").await;
+        let now = house.now().await;
+        house.change(now, Duration::ZERO, "service", "Shop", None, "down").await;
+        let (at, shop) = (now.as_millis(), house.number("Shop").await);
+        house.execute(&format!(
+            "WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < {LOOKED_THROUGH})
+             INSERT INTO changes (at, kind, service_no, before, after)
+             SELECT {at}, 'stale', {shop}, 'fresh', 'stale' FROM t"
+        )).await;
+        let ask = |before| Activity { before, limit: 50, ..Activity::default() };
+        let first = house.views.activity(ask(None)).await.unwrap();
+        assert!(first.items.is_empty(), "nobody waits for what is so far back");
+        let second = house.views.activity(ask(first.next.map(Place::number))).await.unwrap();
+        assert_eq!((second.items.len(), second.next), (1, None));
     }
 
     async fn activity_is_what_changed_its_status_and_the_unstable_change_most(database: &TestDatabase) {

@@ -55,6 +55,7 @@ describe('by keys alone', () => {
     expect(param(page, 'row')).toBe(NODE);
     await panel(page).getByText('It fails by itself').waitFor();
     await panel(page).getByText('It hurts 11 services.').waitFor();
+    await panel(page).getByText('#platform-oncall').waitFor();
     for (const hurt of ['Orders', 'Checkout', 'Gateway']) {
       await panel(page).getByRole('button', { name: hurt }).last().waitFor();
     }
@@ -119,10 +120,10 @@ it('takes in a service by a mapping that is tried on its endpoint', async () => 
   await main(page).getByText('because of').waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('n');
-  await card(page).getByText('12 services lean on it').waitFor();
+  await card(page).getByText('12 services hurt').waitFor();
   const id = await stage.asAdmin(async (api) => (await api.list<{ id: string }>('/api/services?q=canary'))[0]?.id ?? '');
   await stage.asAdmin((api) => api.delete(`/api/services/${id}`));
-  await card(page).getByText('11 services lean on it').waitFor();
+  await card(page).getByText('11 services hurt').waitFor();
 });
 
 it('tells two tabs by one connection', async () => {

@@ -24,6 +24,8 @@ const PAGES: Record<string, readonly [path: string, whole: string]> = {
   graph: ['/graph', '[data-drawn]'],
   'graph-cause': [`/graph?row=${CAUSE}&inspector=open`, 'aside >> text=It fails by itself'],
   'graph-list': ['/graph?view=list', '[data-row]'],
+  'graph-folded': ['/graph?teams=*', '[data-drawn]'],
+  thing: [`/graph/thing?node=${CAUSE}`, 'text=Who reports it'],
   'graph-past': ['/graph?at=BEFORE', 'text=You look at'],
   system: ['/system', '[data-row]'],
   instances: ['/system/instances', 'text=this one'],

@@ -35,7 +35,7 @@ it('shows the incident as it happens, and that it is over, without being loaded 
     expect(told, status).toBeDefined();
     expect(shown - (told?.arrived ?? 0), status).toBeLessThan(SOON_MS);
   }
-  await expect.poll(async () => Number(/(\d+) services lean/.exec(await card.innerText())?.[1])).toBeGreaterThan(8);
+  await expect.poll(async () => Number(/(\d+) services hurt/.exec(await card.innerText())?.[1])).toBeGreaterThan(8);
   await page.locator('[data-summary]').getByText('root cause').waitFor();
 
   await page.getByText(CALM).waitFor({ timeout: ENDS_MS });

@@ -70,7 +70,7 @@ describe('the graph', () => {
     await tells(page, 'Orders, degraded since');
     await page.keyboard.press('ArrowRight');
     await tells(page, 'orders-db, external, down since');
-    await tells(page, 'root cause, hurts 4 services, contradicted');
+    await tells(page, 'root cause, hurts 1 of 4 services, contradicted');
     await page.keyboard.press('Enter');
     await panel(page).getByText('It fails by itself').waitFor();
     await panel(page).getByRole('button', { name: 'Checkout' }).waitFor();
@@ -80,6 +80,14 @@ describe('the graph', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('Escape');
     expect(new URL(page.url()).searchParams.get('row')).toBeNull();
+  });
+
+  it('is where the arrows begin', async () => {
+    const { page } = here;
+    await open(page);
+    await drawing(page).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.waitForURL(/row=external%3Aorders-db/);
   });
 
   it('is the first of the rows, whoever walks by brackets', async () => {
@@ -132,7 +140,7 @@ describe('the graph', () => {
     await scrubber(page).focus();
     await page.keyboard.press('PageDown');
     await page.getByText('You look at').waitFor();
-    expect(await scrubber(page).getAttribute('aria-valuetext')).toMatch(/ago, orders-db went down$/);
+    expect(await scrubber(page).getAttribute('aria-valuetext')).toMatch(/ago, orders-db went down, 1 more because of it$/);
     await page.getByRole('main').getByText('1 root cause').waitFor();
     await page.locator('[data-light="live"]').waitFor();
     await page.keyboard.press('End');
@@ -175,7 +183,7 @@ describe('the graph', () => {
     await page.getByRole('button', { name: 'As a list' }).click();
     const first = page.locator('[data-row]').first();
     expect(await first.innerText()).toContain('orders-db');
-    await page.getByRole('row').filter({ hasText: 'root cause, hurts 4 services' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'root cause, hurts 1 of 4 services' }).waitFor();
     await first.press('Enter');
     await panel(page).getByText('It fails by itself').waitFor();
     await expectAccessible(page, 'graph as a list');

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, go, look } from './harness';
+import { expectAccessible, go, look, lookAround } from './harness';
 import { openOwnStage, visitEach } from './stage';
 import { watch } from './watched';
 
@@ -56,12 +56,17 @@ describe('an incident', () => {
     await card('vault').waitFor();
     expect(Date.now() - told).toBeLessThan(2_000);
     const text = (await card('vault').innerText()).replace(/\s+/g, ' ');
-    for (const part of ['external', 'down', SCRIPT, 'Nobody can pay', 'slack #pay', '2 services lean on it', 'Shop']) {
+    for (const part of ['external', 'down', SCRIPT, 'Nobody can pay', 'slack #pay', '1 service hurt', 'Ledger', '1 more leans on it']) {
       expect(text).toContain(part);
     }
     expect(await card('vault').locator('img').count()).toBe(0);
+    // Who is well is there, and does not stand in the way.
+    const shop = card('vault').getByRole('link', { name: /Shop$/ });
+    expect(await shop.isVisible()).toBe(false);
+    await card('vault').getByText('1 more leans on it').click();
+    expect(await shop.isVisible()).toBe(true);
     expect((await page.locator('[data-summary]').innerText()).replace(/\s+/g, ' ')).toContain('1 root cause');
-    await page.getByText('vault of Ledger').waitFor();
+    await page.getByText('because of it: Ledger').waitFor();
     await look(page, 'now-incident');
   });
 
@@ -74,6 +79,12 @@ describe('an incident', () => {
     await page.keyboard.press(']');
     await page.waitForURL('**/?row=external%3Avault');
     await page.keyboard.press('Enter');
+    await page.waitForURL('**/graph/thing?node=external%3Avault');
+    const main = page.getByRole('main');
+    for (const part of [SCRIPT, 'says Ledger', 'Nobody can pay', '#pay', 'hurts 1 of 2 services']) {
+      await main.getByText(part).first().waitFor();
+    }
+    await main.getByRole('row').filter({ hasText: 'Ledger' }).getByRole('link').click();
     await page.waitForURL(`**/services/${ledger}?row=*&inspector=open`);
   });
 
@@ -110,7 +121,7 @@ describe('an incident', () => {
     const tiles = page.getByRole('list', { name: /^What everything leans on/ }).getByRole('listitem');
     await tiles.first().waitFor();
     expect(await tiles.first().innerText()).toContain('vault');
-    await tiles.first().getByText('root cause, hurts 2 services').waitFor();
+    await tiles.first().getByText('root cause, hurts 1 of 2 services').waitFor();
     await tiles.filter({ hasText: 'Ledger' }).getByText('because of vault').waitFor();
     const widths = await tiles.evaluateAll((all) => all.map((tile) => tile.clientWidth));
     expect(widths[0]).toBeGreaterThan(widths[1] ?? 0);
@@ -119,6 +130,28 @@ describe('an incident', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     expect(new URL(page.url()).search).toBe('');
+  });
+
+  it('is found by the palette, and made one with another by an alias', async () => {
+    const { page } = here;
+    await go(page, '/');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('vault');
+    await page.getByRole('option').filter({ hasText: 'leans on it' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/graph/thing?node=external%3Avault');
+    await page.getByRole('button', { name: 'Same thing as another? Make an alias' }).click();
+    await page.getByLabel('It is the same as').fill('Books');
+    await lookAround(page, 'thing-alias');
+    await page.getByRole('button', { name: 'Make an alias', exact: true }).click();
+    await page.waitForURL('**/graph/thing?node=external%3Abooks');
+    await page.getByRole('heading', { name: 'Books' }).waitFor();
+    await page.getByRole('main').getByText('Reported as').first().waitFor();
+    await stage.asAdmin(async (api) => {
+      const [alias] = await api.list<{ id: string }>('/api/aliases');
+      await api.delete(`/api/aliases/${alias?.id ?? ''}`);
+    });
+    await page.getByRole('heading', { name: 'Nothing in the graph goes by this name.' }).waitFor();
   });
 
   it('goes away by itself', async () => {

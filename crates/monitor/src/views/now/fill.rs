@@ -7,34 +7,53 @@ use mainstay_graph::Status;
 
 use super::item::{Now, NowCause, NowCounts, NowReporter};
 use super::sketch::{Cause, MOST_REPORTERS, Report, Sketch};
-use crate::views::record::now::Said;
+use crate::status::ServiceStatus;
+use crate::views::board::BoardCause;
+use crate::views::record::now::{Said, Unpolled};
+use crate::views::shown;
 
 pub(super) fn fill(
     sketch: Sketch,
-    inactive: &HashSet<i64>,
+    unpolled: &Unpolled,
     reports: &HashMap<Id, Said>,
     errors: &HashMap<i64, String>,
 ) -> Now {
-    let counts = counts(&sketch, inactive);
+    let counts = counts(&sketch, unpolled);
     let is_cut = sketch.causes.len() < sketch.root_causes;
     let items = sketch.causes.into_iter().map(|one| cause(one, reports, errors)).collect();
     Now { counts, items, is_cut }
 }
 
-fn counts(sketch: &Sketch, inactive: &HashSet<i64>) -> NowCounts {
-    let count = |is_wanted: &dyn Fn(bool, Status) -> bool| {
-        let all = sketch.services.iter();
-        all.filter(|(number, status)| is_wanted(!inactive.contains(number), *status)).count()
-    };
-    NowCounts {
+/// By the rule that the board goes by.
+fn counts(sketch: &Sketch, unpolled: &Unpolled) -> NowCounts {
+    let mut counts = NowCounts {
         root_causes: sketch.root_causes,
-        root_services: sketch.root_services,
-        affected: sketch.affected,
-        healthy: count(&|is_active, status| is_active && status == Status::Healthy),
-        unknown: count(&|is_active, status| is_active && status == Status::Unknown),
-        inactive: count(&|is_active, _| !is_active),
         services: sketch.services.len(),
+        ..NowCounts::default()
+    };
+    let mut failing = HashSet::new();
+    for &(number, recorded) in &sketch.services {
+        if unpolled.inactive.contains(&number) {
+            counts.inactive = counts.inactive.saturating_add(1);
+            continue;
+        }
+        let status = shown::status(recorded, unpolled.overdue.contains(&number));
+        let count = match (status, shown::cause(sketch.blamed.get(&number).copied(), status)) {
+            (_, Some(BoardCause::Root)) => {
+                failing.insert(number);
+                continue;
+            }
+            (_, Some(BoardCause::Affected)) => &mut counts.affected,
+            (ServiceStatus::Healthy, None) => &mut counts.healthy,
+            (ServiceStatus::Unknown, None) => &mut counts.unknown,
+            // In the graph whoever is unhealthy has a cause.
+            (ServiceStatus::Degraded | ServiceStatus::Down, None) => continue,
+        };
+        *count = count.saturating_add(1);
     }
+    let fails = |numbers: &&Vec<i64>| numbers.iter().any(|number| failing.contains(number));
+    counts.root_services = sketch.root_services.iter().filter(fails).count();
+    counts
 }
 
 fn cause(cause: Cause, reports: &HashMap<Id, Said>, errors: &HashMap<i64, String>) -> NowCause {

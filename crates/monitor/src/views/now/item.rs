@@ -52,6 +52,8 @@ pub struct NowCause {
     pub since: Option<Timestamp>,
     /// How many other services lean on it, however far.
     pub hurts: usize,
+    /// How many of them are degraded or down because of it.
+    pub affected: usize,
     /// Whether somebody says the opposite of how it is, or it says so of somebody.
     pub contradicted: bool,
     /// What is wrong, in the words of the last poll of the service, or else of the newest of those who
@@ -71,7 +73,7 @@ pub struct NowCause {
     pub reported_by: Vec<NowReporter>,
     /// How many services find it failing.
     pub reporter_count: usize,
-    /// The services that lean on it, the nearest first, up to twelve.
+    /// The services that lean on it, up to twelve: first who is affected, and the nearest first.
     pub hurt: Vec<NowHurt>,
     /// The services to poll to know more: itself, or who finds it failing; up to five.
     #[schema(value_type = Vec<String>)]
@@ -102,6 +104,8 @@ pub struct NowHurt {
     pub name: String,
     /// How it is now.
     pub status: DependencyStatus,
+    /// Whether it is degraded or down because of what fails.
+    pub affected: bool,
     /// Over how many edges it leans on what fails.
     pub distance: usize,
     /// The next node on a shortest way to what fails, as in `nodes` or `hurt`.

@@ -12,6 +12,7 @@ use mainstay_base::Clock;
 use mainstay_store::{Db, StoreError};
 
 pub use self::item::{Now, NowCause, NowCounts, NowHurt, NowReporter};
+pub(super) use self::sketch::hurt;
 use super::board::kept::{Kept, Version};
 use super::board::{BoardError, heard, seen};
 use super::record::now as record;
@@ -23,26 +24,27 @@ pub(super) async fn read(
     kept: &Kept,
     db: &Db,
     clock: &dyn Clock,
+    tick: i64,
     graphs: &Graphs,
 ) -> Result<Arc<Answer>, BoardError> {
     // How long things take is not shown.
     let asked = async { Ok(Version { summed: 0, ..heard(db, Some(graphs)).await? }) };
     let seen = async { Ok(Version { summed: 0, ..seen(db, Some(graphs)).await? }) };
-    kept.get(asked, seen, clock, async |_| build(db, graphs).await).await
+    kept.get(asked, seen, clock, async |_| build(db, tick, graphs).await).await
 }
 
 /// How everything is, the graph alone tells; the tables tell what it does not hold.
-async fn build(db: &Db, graphs: &Graphs) -> Result<Now, StoreError> {
+async fn build(db: &Db, tick: i64, graphs: &Graphs) -> Result<Now, StoreError> {
     let sketch = sketch(graphs).await.map_err(|error| match error {
         GraphsError::Store(error) => error,
         // It was read: only a process that stops has none.
         _ => StoreError::Closed,
     })?;
     db.snapshot(async |snapshot| {
-        let inactive = record::inactive(snapshot).await?;
+        let unpolled = record::unpolled(snapshot, tick).await?;
         let reports = record::reports(snapshot, &sketch.dependencies()).await?;
         let errors = record::errors(snapshot, &sketch.failing_services()).await?;
-        Ok(fill::fill(sketch, &inactive, &reports, &errors))
+        Ok(fill::fill(sketch, &unpolled, &reports, &errors))
     })
     .await
 }

@@ -10,8 +10,8 @@ use super::item::{NowCause, NowHurt};
 use crate::graph::Picture;
 use crate::graph::show;
 use crate::report::DependencyStatus;
-use crate::views::board::BoardCause;
-use crate::views::board::blame;
+use crate::status::ServiceStatus;
+use crate::views::board::blame::{self, Blamed};
 
 /// The most root causes that are listed.
 pub(super) const MOST_CAUSES: usize = 50;
@@ -28,10 +28,12 @@ const MOST_HURT: usize = 12;
 #[derive(Debug)]
 pub(super) struct Sketch {
     pub(super) root_causes: usize,
-    pub(super) root_services: usize,
-    pub(super) affected: usize,
+    /// The services of each root cause that has some.
+    pub(super) root_services: Vec<Vec<i64>>,
     /// How each service is.
-    pub(super) services: Vec<(i64, Status)>,
+    pub(super) services: Vec<(i64, ServiceStatus)>,
+    /// What each has to do with what is broken.
+    pub(super) blamed: Blamed,
     pub(super) causes: Vec<Cause>,
 }
 
@@ -78,21 +80,21 @@ impl Sketch {
 
 pub(super) fn of(picture: &Picture) -> Sketch {
     let roots = &picture.causes.roots;
-    let has_service = |root: &&Root| {
-        let mut nodes = root.members.iter().filter_map(|&member| picture.snapshot.node(member));
-        nodes.any(|node| matches!(node.key, Key::Service(_)))
+    let number = |&member: &usize| match picture.snapshot.node(member)?.key {
+        Key::Service(number) => Some(number),
+        Key::External(_) => None,
     };
+    let root_services = roots.iter().map(|root| root.members.iter().filter_map(number).collect());
+    // External things come after the services.
     let services = picture.snapshot.nodes().iter().map_while(|node| match node.key {
-        Key::Service(number) => Some((number, node.status)),
-        // They come after the services.
+        Key::Service(number) => Some((number, ServiceStatus::from_name(node.status.name())?)),
         Key::External(_) => None,
     });
-    let blamed = blame::of(picture);
     Sketch {
         services: services.collect(),
         root_causes: roots.len(),
-        root_services: roots.iter().filter(has_service).count(),
-        affected: blamed.values().filter(|&&cause| cause == BoardCause::Affected).count(),
+        root_services: root_services.filter(|numbers: &Vec<i64>| !numbers.is_empty()).collect(),
+        blamed: blame::of(picture),
         causes: roots.iter().take(MOST_CAUSES).map(|root| cause(picture, root)).collect(),
     }
 }
@@ -123,6 +125,7 @@ fn cause(picture: &Picture, root: &Root) -> Cause {
             status: status.into(),
             since: root.since,
             hurts: root.hurts,
+            affected: root.affected,
             contradicted: root.contradicted,
             error_message: None,
             impact: None,
@@ -130,7 +133,7 @@ fn cause(picture: &Picture, root: &Root) -> Cause {
             description: None,
             reported_by: Vec::new(),
             reporter_count,
-            hurt: hurt(picture, root),
+            hurt: hurt(picture, &root.members),
             service_ids,
         },
         services: services.into_iter().map(|(number, _)| number).collect(),
@@ -160,15 +163,25 @@ fn reports(picture: &Picture, root: &Root) -> (Vec<Report>, usize) {
     (reports.collect(), count)
 }
 
-fn hurt(picture: &Picture, root: &Root) -> Vec<NowHurt> {
+/// Whom nodes hurt that fail together: first who is affected. The others stand there only if all who are
+/// affected do.
+pub(in crate::views) fn hurt(picture: &Picture, places: &[usize]) -> Vec<NowHurt> {
     let snapshot = &picture.snapshot;
-    let nearest = radius::nearest(snapshot, &root.members, MOST_HURT);
-    let named = nearest.iter().filter_map(|one| {
+    let status = |&place: &usize| snapshot.node(place).map(|node| node.status);
+    let mut all = match places.iter().filter_map(status).any(Status::is_unhealthy) {
+        true => radius::affected(snapshot, places, MOST_HURT),
+        false => Vec::new(),
+    };
+    let affected: HashSet<usize> = all.iter().map(|one| one.place).collect();
+    let nearest = radius::nearest(snapshot, places, MOST_HURT.saturating_add(all.len()));
+    all.extend(nearest.into_iter().filter(|one| !affected.contains(&one.place)));
+    let named = all.iter().take(MOST_HURT).filter_map(|one| {
         let service = snapshot.node(one.place)?;
         Some(NowHurt {
             id: show::id(service),
             name: service.name.to_string(),
             status: DependencyStatus::from(service.status),
+            affected: affected.contains(&one.place),
             distance: one.distance,
             via: show::id(snapshot.node(one.via)?),
         })

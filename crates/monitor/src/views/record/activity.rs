@@ -14,10 +14,12 @@ macro_rules! recent {
     ($named:literal, $which:literal) => {
         concat!(
             "SELECT c.number, c.at, c.before, c.after, s.id AS service_id, s.name AS service_name,
-               d.id AS dependency_id, d.name AS dependency_name
+               d.id AS dependency_id, d.name AS dependency_name,
+               coalesce(l.name, d.canonical_name) AS canonical_name
              FROM changes AS c
              JOIN services AS s ON s.number = c.service_no
              LEFT JOIN dependencies AS d ON d.number = c.dependency_no
+             LEFT JOIN services AS l ON l.number = d.linked_service_no AND l.removed_at IS NULL
              WHERE c.number > $1 AND c.number < $2 AND (c.kind IN ('service', 'dependency')
                  OR (c.kind = 'added' AND c.dependency_no IS NOT NULL AND c.after IN ('degraded', 'down')))
                AND ($4 IS NULL OR s.name_key LIKE $4 ESCAPE '\\' OR d.canonical_key LIKE $4 ESCAPE '\\'
@@ -36,7 +38,7 @@ macro_rules! of_service {
         recent!($named, " AND c.service_no = (SELECT o.number FROM services AS o WHERE o.id = $8)")
     };
 }
-const RECENT: Sql = Sql::pair(
+pub(super) const RECENT: Sql = Sql::pair(
     "monitor.activity",
     recent!("IN (SELECT value FROM json_each($7))", ""),
     recent!("= ANY ($7)", ""),
@@ -45,6 +47,10 @@ pub(super) const OF_SERVICE: Sql = Sql::pair(
     "monitor.activity_of_service",
     of_service!("IN (SELECT value FROM json_each($7))"),
     of_service!("= ANY ($7)"),
+);
+pub(super) const NEWEST: Sql = Sql::same(
+    "monitor.newest_activity",
+    "SELECT number FROM changes WHERE number > $1 AND number < $2 ORDER BY number DESC LIMIT 1",
 );
 pub(super) const FIRST_LEFT: Sql = Sql::same(
     "monitor.activity_left",
@@ -83,6 +89,12 @@ pub(in crate::views) async fn first_left(
     most: i64,
 ) -> Result<Option<i64>, StoreError> {
     let (after, before) = range(ask);
+    if ask.filter == ActivityFilter::default() {
+        // Nearly all of them are shown, so the end is near: their numbers tell where to stop at the latest.
+        let newest = db.fetch_optional(&NEWEST, values![after, before]).await?;
+        let newest: Option<i64> = newest.map(|row| row.get("number")).transpose()?;
+        return Ok(newest.map(|newest| newest.saturating_sub(most)).filter(|left| *left > after));
+    }
     let row = match ask.filter.service {
         None => db.fetch_optional(&FIRST_LEFT, values![after, before, most]).await?,
         Some(id) => {
@@ -173,6 +185,7 @@ fn item(row: &Row) -> Result<(Place, ActivityItem), StoreError> {
         service_name: row.get("service_name")?,
         dependency_id: row.get("dependency_id")?,
         dependency_name: row.get("dependency_name")?,
+        canonical_name: row.get("canonical_name")?,
         previous: row.get("before")?,
         current: row.get("after")?,
     };

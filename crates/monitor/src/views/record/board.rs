@@ -9,9 +9,9 @@ use mainstay_store::{Db, Row, Sql, StoreError, values};
 use super::services::{counts, status};
 use super::{overdue, timed};
 use crate::polling::CircuitState;
-use crate::status::ServiceStatus;
 use crate::views::board::BoardItem;
 use crate::views::board::blame::Blamed;
+use crate::views::shown;
 
 /// Lines that are read at once. Each connection has a thread of its own, whose memory is not given back:
 /// what one read needs at most, each of them comes to hold.
@@ -71,7 +71,6 @@ fn line(
     let counts = counts(row)?;
     let number: i64 = row.get("number")?;
     let status = status(row, overdue_since)?;
-    let is_unhealthy = matches!(status, ServiceStatus::Degraded | ServiceStatus::Down);
     Ok(BoardItem {
         id: row.get("id")?,
         name: row.get("name")?,
@@ -79,7 +78,7 @@ fn line(
         is_active: row.get("is_active")?,
         poll_interval_ms: row.get("poll_interval_ms")?,
         status,
-        cause: blamed.get(&number).copied().filter(|_| is_unhealthy),
+        cause: shown::cause(blamed.get(&number).copied(), status),
         status_since: overdue_since.map_or_else(|| row.get("status_since"), Ok)?,
         breaker: CircuitState::from_name(&row.get::<String>("breaker_state")?),
         p95_ms: latencies.get(&number).map(|latency| latency.as_secs_f64() * 1_000.0),

@@ -43,8 +43,18 @@ macro_rules! one {
         concat!(columns!($now), "d.id = $2")
     };
 }
+macro_rules! some {
+    ($now:literal, $which:literal) => {
+        concat!(columns!($now), "d.removed_at IS NULL AND d.id ", $which)
+    };
+}
 const OF_SERVICE: Sql = timed!("monitor.dependencies_of_service", of_service);
 const ONE: Sql = timed!("monitor.dependency", one);
+pub(super) const SOME: Sql = Sql::pair(
+    "monitor.dependencies_by_ids",
+    some!("$1", "IN (SELECT value FROM json_each($2))"),
+    some!("((extract(epoch FROM statement_timestamp()) * 1000)::bigint + $1)", "= ANY ($2)"),
+);
 
 /// The most dependencies of one service that are shown: an answer names fewer, and what is missing
 /// fills the rest.
@@ -81,6 +91,18 @@ pub(in crate::views) async fn find(
     id: Id,
 ) -> Result<Option<Shown>, StoreError> {
     db.fetch_optional(&ONE, values![tick, id]).await?.as_ref().map(shown).transpose()
+}
+
+/// The dependencies of these ids that are there.
+pub(in crate::views) async fn some(
+    db: &Db,
+    tick: i64,
+    ids: &[String],
+) -> Result<Vec<Shown>, StoreError> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    db.fetch_all(&SOME, values![tick, ids]).await?.iter().map(shown).collect()
 }
 
 /// Gives each dependency the latency of its slot.

@@ -1,4 +1,4 @@
-//! What the graph does not hold of what is broken: who is switched off, what reports say, and why polls
+//! What the graph does not hold of what is broken: whom nobody polls, what reports say, and why polls
 //! failed. Each in one statement, however much is broken.
 
 use std::collections::{HashMap, HashSet};
@@ -9,6 +9,7 @@ use mainstay_store::{Row, Snapshot, Sql, StoreError, values};
 use serde_json::Value;
 
 use super::services::json;
+use super::{overdue, timed};
 
 macro_rules! reports {
     ($which:literal) => {
@@ -28,10 +29,18 @@ macro_rules! errors {
         )
     };
 }
-const INACTIVE: Sql = Sql::same(
-    "monitor.inactive_services",
-    "SELECT number FROM services WHERE is_active = 0 AND removed_at IS NULL",
-);
+macro_rules! unpolled {
+    ($now:literal) => {
+        concat!(
+            "SELECT s.number, s.is_active FROM services AS s
+             JOIN service_states AS st ON st.service_no = s.number
+             WHERE s.removed_at IS NULL AND (s.is_active = 0 OR (",
+            overdue!($now),
+            "))"
+        )
+    };
+}
+const UNPOLLED: Sql = timed!("monitor.unpolled_services", unpolled);
 pub(super) const REPORTS: Sql = Sql::pair(
     "monitor.now_reports",
     reports!("IN (SELECT value FROM json_each($1))"),
@@ -54,12 +63,26 @@ pub(in crate::views) struct Said {
     pub(in crate::views) description: Option<String>,
 }
 
-/// The services that are switched off.
-pub(in crate::views) async fn inactive(
+/// The services that nobody polls.
+#[derive(Debug, Default)]
+pub(in crate::views) struct Unpolled {
+    /// Those that are switched off.
+    pub(in crate::views) inactive: HashSet<i64>,
+    /// Those that should have been polled.
+    pub(in crate::views) overdue: HashSet<i64>,
+}
+
+/// The services that nobody polls.
+pub(in crate::views) async fn unpolled(
     snapshot: &mut Snapshot,
-) -> Result<HashSet<i64>, StoreError> {
-    let rows = snapshot.fetch_all(&INACTIVE, &[]).await?;
-    rows.iter().map(|row| row.get("number")).collect()
+    tick: i64,
+) -> Result<Unpolled, StoreError> {
+    let mut all = Unpolled::default();
+    for row in snapshot.fetch_all(&UNPOLLED, values![tick]).await? {
+        let which = if row.get("is_active")? { &mut all.overdue } else { &mut all.inactive };
+        which.insert(row.get("number")?);
+    }
+    Ok(all)
 }
 
 /// What these dependencies are said to be.

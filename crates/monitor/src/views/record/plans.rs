@@ -4,7 +4,7 @@ use mainstay_store::{Db, Dialect, Row, Sql, migrate, values};
 use mainstay_testkit::TestDatabase;
 
 use super::services::{BY_NAME, BY_NAME_DOWN, ONE};
-use super::{activity, board, changes, histories, now, strips, version, wallboard};
+use super::{activity, board, changes, dependencies, histories, now, strips, version, wallboard};
 
 const ANALYZE: Sql = Sql::same("test.analyze", "ANALYZE");
 const SERVICES: Sql = Sql::same(
@@ -84,7 +84,10 @@ async fn histories_and_timelines_are_found_by_their_keys() {
                 "COVERING INDEX changes_by_service (service_no=? AND number>? AND number<?)",
             ),
             (&activity::FIRST_LEFT, 3, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (&activity::RECENT, 7, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (&activity::NEWEST, 2, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
             (&now::REPORTS, 1, "dependencies_by_id (id=?)"),
+            (&dependencies::SOME, 2, "dependencies_by_id (id=?)"),
         ] {
             let plan = plan(db, statement, count).await;
             assert!(

@@ -10,6 +10,7 @@ use crate::polling::{CircuitState, PollErrorView};
 use crate::status::ServiceStatus;
 use crate::views::list::{ListAsk, Place, Sort, one_more, pattern};
 use crate::views::service::{BreakerView, DependencyCounts, LastPoll, Service};
+use crate::views::shown;
 
 macro_rules! columns {
     ($now:literal) => {
@@ -213,7 +214,7 @@ pub(super) fn status(
 ) -> Result<ServiceStatus, StoreError> {
     let status: String = row.get("status")?;
     let recorded = ServiceStatus::from_name(&status).unwrap_or(ServiceStatus::Unknown);
-    Ok(if overdue_since.is_some() { ServiceStatus::Unknown } else { recorded })
+    Ok(shown::status(recorded, overdue_since.is_some()))
 }
 
 pub(super) fn counts(row: &Row) -> Result<DependencyCounts, StoreError> {

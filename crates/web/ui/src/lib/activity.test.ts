@@ -10,6 +10,7 @@ const change = (id: string, at: string, more: Partial<Change> = {}): Change => (
   service_name: 'Orders',
   dependency_id: null,
   dependency_name: null,
+  canonical_name: null,
   previous: 'healthy',
   current: 'down',
   ...more,
@@ -42,8 +43,10 @@ describe('changes', () => {
 
   it('name what changed and lead there', () => {
     const db = change('1', '', { dependency_id: '0d', dependency_name: 'db' });
-    expect(subject(db)).toEqual({ name: 'db', of: 'Orders' });
-    expect(subject(change('1', ''))).toEqual({ name: 'Orders', of: null });
+    expect(subject(db)).toEqual({ name: 'db', of: 'Orders', as: null });
+    const named = { ...db, canonical_name: 'Orders database' };
+    expect(subject(named)).toEqual({ name: 'Orders database', of: 'Orders', as: 'db' });
+    expect(subject(change('1', ''))).toEqual({ name: 'Orders', of: null, as: null });
     expect(format(changedAt(db))).toBe('/services/0a?row=0d&inspector=open');
     expect(format(changedAt(change('1', '')))).toBe('/services/0a');
   });

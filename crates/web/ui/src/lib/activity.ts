@@ -36,15 +36,18 @@ export function clock(iso: string, zone?: string): string {
   return new Intl.DateTimeFormat('en-GB', inZone({ timeStyle: 'medium' }, zone)).format(time);
 }
 
-/** What changed: "Orders", or "db of Orders". */
-export function subject({ service_name, dependency_name }: Pick<Change, 'service_name' | 'dependency_name'>): {
+/** What changed: "Orders", or "Orders database of Orders" with the name by which Orders reports it. */
+export function subject({ service_name, dependency_name, canonical_name }: Named): {
   readonly name: string;
   readonly of: string | null;
+  readonly as: string | null;
 } {
-  return dependency_name === null
-    ? { name: service_name, of: null }
-    : { name: dependency_name, of: service_name };
+  if (dependency_name === null) return { name: service_name, of: null, as: null };
+  const name = canonical_name ?? dependency_name;
+  return { name, of: service_name, as: name === dependency_name ? null : dependency_name };
 }
+
+type Named = Pick<Change, 'service_name' | 'dependency_name'> & Partial<Pick<Change, 'canonical_name'>>;
 
 /** Where what changed is shown. */
 export function changedAt({ service_id, dependency_id }: Pick<Change, 'service_id' | 'dependency_id'>): Route {

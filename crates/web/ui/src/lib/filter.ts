@@ -5,6 +5,7 @@ export function narrow<Item>(
   texts: (item: Item) => readonly string[],
 ): Item[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [...items];
   return items.filter((item) => {
     const text = texts(item).join('\n').toLowerCase();
     return words.every((word) => text.includes(word));

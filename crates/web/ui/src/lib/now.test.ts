@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NowCause, NowCounts, NowHurt } from './api/now';
 import type { Answer } from './api/client';
 import type { PollAnswer } from './api/services';
-import { branches, calmText, opens, polledText, rowOf, summary, titleOf } from './now';
+import { branches, calmText, hurtsText, hurtText, leaningText, opens, polledText, rowOf, summary, titleOf } from './now';
 import { format } from './route';
 
 const NONE: NowCounts = {
@@ -22,7 +22,14 @@ const node = (id: string, kind: 'service' | 'external' = 'service') => ({
   status: 'down' as const,
 });
 
-const hurt = (id: string, via: string): NowHurt => ({ id, name: id, status: 'degraded', distance: 1, via });
+const hurt = (id: string, via: string, affected = true): NowHurt => ({
+  id,
+  name: id,
+  status: affected ? 'degraded' : 'healthy',
+  affected,
+  distance: 1,
+  via,
+});
 
 const cause = (more: Partial<NowCause>): NowCause => ({
   nodes: [node('a')],
@@ -30,6 +37,7 @@ const cause = (more: Partial<NowCause>): NowCause => ({
   status: 'down',
   since: null,
   hurts: 0,
+  affected: 0,
   contradicted: false,
   error_message: null,
   impact: null,
@@ -122,16 +130,15 @@ describe('a root cause', () => {
   });
 
   it('opens where it is shown in full', () => {
-    const reporter = { service_id: '0b', service_name: 'B', dependency_id: '0d', status: 'down' as const };
-    const external = cause({ nodes: [node('external:db', 'external')], reported_by: [reporter] });
+    const external = cause({ nodes: [node('external:db', 'external')] });
     expect(format(opens(cause({ nodes: [node('0a')] })) ?? fail())).toBe('/services/0a');
-    expect(format(opens(external) ?? fail())).toBe('/services/0b?row=0d&inspector=open');
-    expect(opens({ ...external, reported_by: [] })).toBeNull();
+    expect(format(opens(external) ?? fail())).toBe('/graph/thing?node=external%3Adb');
+    expect(opens({ nodes: [] })).toBeNull();
     expect(rowOf(external)).toBe('external:db');
   });
 
   it('shows whom it hurts as a tree', () => {
-    const all = [hurt('b', 'a'), hurt('c', 'a'), hurt('d', 'b'), hurt('e', 'd'), hurt('f', 'c')];
+    const all = [hurt('b', 'a'), hurt('c', 'a'), hurt('d', 'b'), hurt('e', 'd'), hurt('f', 'c'), hurt('w', 'a', false)];
     expect(branches({ hurt: all }).map(({ id, depth }) => `${'-'.repeat(depth)}${id}`)).toEqual([
       'b',
       '-d',
@@ -140,6 +147,17 @@ describe('a root cause', () => {
       '-f',
     ]);
   });
+});
+
+it.each([
+  [0, 0, 'Nobody leans on it', '', 'hurts nobody else'],
+  [6, 0, 'Nobody is hurt yet', '6 services lean on it', 'hurts nobody yet, 6 services lean on it'],
+  [6, 1, '1 service hurt', '5 more lean on it', 'hurts 1 of 6 services'],
+  [2, 1, '1 service hurt', '1 more leans on it', 'hurts 1 of 2 services'],
+  [11, 11, '11 services hurt', '', 'hurts 11 services'],
+])('of %i who lean on it, %i are hurt', (hurts, affected, hurt, leaning, sentence) => {
+  const told = { hurts, affected };
+  expect([hurtText(told), leaningText(told), hurtsText(told)]).toEqual([hurt, leaning, sentence]);
 });
 
 describe('polls of several', () => {

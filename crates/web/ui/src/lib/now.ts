@@ -2,7 +2,7 @@ import type { Now, NowCause, NowCounts } from './api/now';
 import type { PollAnswer } from './api/services';
 import type { Answer } from './api/client';
 import { isolated } from './isolate';
-import { at, type Route } from './route';
+import { at, nodeAt, type Route } from './route';
 import { statusOf, type Status } from './status';
 import { counted, grouped } from './time';
 
@@ -64,14 +64,35 @@ export function rowOf({ nodes }: Pick<NowCause, 'nodes'>): string {
   return nodes[0]?.id ?? '';
 }
 
-/** Where a root cause is shown in full: its service, or the dependency of the first who reports it. */
-export function opens({ nodes, reported_by }: NowCause): Route | null {
+/** Where a root cause is shown in full: the page of its service, or of the thing that it is. */
+export function opens({ nodes }: Pick<NowCause, 'nodes'>): Route | null {
   const [first] = nodes;
-  if (first?.kind === 'service') return at('service', { id: first.id });
-  const [reporter] = reported_by;
-  if (reporter === undefined) return null;
-  const service = at('service', { id: reporter.service_id });
-  return { ...service, row: reporter.dependency_id, inspector: true };
+  return first === undefined ? null : nodeAt(first.id);
+}
+
+/** Whom something hurts, as far as it is told. */
+export type Hurting = Pick<NowCause, 'hurts' | 'affected' | 'hurt'>;
+
+/** "2 services hurt", or that nobody is. */
+export function hurtText({ hurts, affected }: Pick<NowCause, 'hurts' | 'affected'>): string {
+  if (hurts === 0) return 'Nobody leans on it';
+  return affected === 0 ? 'Nobody is hurt yet' : `${counted(affected, affected, 'service')} hurt`;
+}
+
+/** "5 more lean on it": those who are not hurt, or not known to be; empty when there is none. */
+export function leaningText({ hurts, affected }: Pick<NowCause, 'hurts' | 'affected'>): string {
+  const rest = hurts - affected;
+  if (rest === 0) return '';
+  const who = affected === 0 ? counted(rest, rest, 'service') : `${grouped(rest)} more`;
+  return `${who} ${rest === 1 ? 'leans' : 'lean'} on it`;
+}
+
+/** "hurts 2 of 7 services", in the middle of a sentence. */
+export function hurtsText({ hurts, affected }: Pick<NowCause, 'hurts' | 'affected'>): string {
+  if (hurts === 0) return 'hurts nobody else';
+  const all = counted(hurts, hurts, 'service');
+  if (affected === 0) return `hurts nobody yet, ${all} ${hurts === 1 ? 'leans' : 'lean'} on it`;
+  return affected === hurts ? `hurts ${all}` : `hurts ${grouped(affected)} of ${all}`;
 }
 
 /** A service of the tree of those who are hurt. */
@@ -83,8 +104,9 @@ export interface Branch {
   readonly depth: number;
 }
 
-/** The services that are hurt, each below the one through which it is. */
-export function branches({ hurt }: Pick<NowCause, 'hurt'>): Branch[] {
+/** The services that are hurt, each below the one through which it is. Who is well is not among them. */
+export function branches({ hurt: all }: Pick<NowCause, 'hurt'>): Branch[] {
+  const hurt = all.filter(({ affected }) => affected);
   const known = new Set(hurt.map(({ id }) => id));
   const below = (via: string | null, depth: number): Branch[] =>
     hurt

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, format, isAdmin, isNow, isPublic, isReports, isServices, parse, PATHS, VALUE_LIMIT, type Place } from './route';
+import { at, format, isAdmin, isGraph, isNow, isPublic, isReports, isServices, nodeAt, parse, PATHS, thingOf, VALUE_LIMIT, type Place } from './route';
 
 describe('route', () => {
   it.each([
@@ -13,6 +13,8 @@ describe('route', () => {
     ['/system/deeper', 'missing'],
     ['/activity', 'activity'],
     ['/graph', 'graph'],
+    ['/graph/thing', 'thing'],
+    ['/graph/other', 'missing'],
     ['/services', 'services'],
     ['/services/aliases', 'aliases'],
     ['/services/new', 'service-new'],
@@ -48,6 +50,7 @@ describe('route', () => {
       at('now'),
       at('now', { board: 'on' }),
       { ...at('activity', { status: 'down', kind: 'dependency', target: '0193a7c1' }), filter: 'db' },
+      at('thing', { node: 'external:orders & co' }),
       at('system'),
       { ...at('system'), filter: 'a b&c=ü/?#' },
       { ...at('system'), row: 'database' },
@@ -98,6 +101,7 @@ describe('route', () => {
     expect(all.filter(isServices)).toEqual(['services', 'aliases', 'service-new', 'service', 'service-edit']);
     expect(all.filter(isReports)).toEqual(['reports', 'report', 'shared']);
     expect(all.filter(isNow)).toEqual(['now', 'activity']);
+    expect(all.filter(isGraph)).toEqual(['graph', 'thing']);
     expect(isPublic('missing')).toBe(false);
   });
 
@@ -118,11 +122,17 @@ describe('route', () => {
     ['/activity', '?status=skipped&target=0193a7c1-8f0e', { status: 'skipped', target: '0193a7c1-8f0e' }],
     ['/graph', '?depth=999&service=nope&range=6h', { range: '6h' }],
     ['/graph', '?depth=-1', {}],
+    ['/graph/thing', '?node=0193a7c1', {}],
     ['/graph', '?depth=21', {}],
     ['/graph', '?depth=20&service=0193a7c1-8f0e', { depth: '20', service: '0193a7c1-8f0e' }],
     ['/admin/audit', '?target=nope', { target: 'nope' }],
   ])('leaves out what the server would refuse: %s%s', (path, search, where) => {
     expect(parse(path, search).where).toEqual(where);
+  });
+
+  it('leads to a node wherever it is shown in full', () => {
+    expect(format(nodeAt('0193a7c1'))).toBe('/services/0193a7c1');
+    expect(format(nodeAt(thingOf(' Orders DB ')))).toBe('/graph/thing?node=external%3Aorders+db');
   });
 
   it('has no address for a page that does not exist', () => {

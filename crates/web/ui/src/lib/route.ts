@@ -1,4 +1,5 @@
 import { isChangeKind, isChangeStatus } from './activity-filter';
+import { compared } from './names';
 
 /** The whole state of the view, as it stands in the address: any view can be pasted. */
 export interface Route {
@@ -16,12 +17,13 @@ export interface Route {
 export type PublicPage = 'login' | 'setup' | 'invite' | 'request-access';
 export type AdminPage = 'users' | 'invites' | 'requests' | 'jobs' | 'settings' | 'audit';
 export type NowPage = 'now' | 'activity';
+export type GraphPage = 'graph' | 'thing';
 export type ServicePage = 'services' | 'aliases' | 'service-new' | 'service' | 'service-edit';
 export type ReportPage = 'reports' | 'report' | 'shared';
 export type SystemPage = 'system' | 'instances';
 export type Page =
   | NowPage
-  | 'graph'
+  | GraphPage
   | ReportPage
   | 'account'
   | SystemPage
@@ -46,6 +48,7 @@ type Parameter =
   | 'at'
   | 'service'
   | 'depth'
+  | 'node'
   | 'from'
   | 'to'
   | 'teams'
@@ -55,6 +58,7 @@ export const PATHS: Record<Place, string> = {
   now: '/',
   activity: '/activity',
   graph: '/graph',
+  thing: '/graph/thing',
   services: '/services',
   aliases: '/services/aliases',
   'service-new': '/services/new',
@@ -82,6 +86,7 @@ export const TITLES: Record<Page, string> = {
   now: 'Now',
   activity: 'Activity',
   graph: 'Graph',
+  thing: 'Thing',
   services: 'Services',
   aliases: 'Aliases',
   'service-new': 'Add a service',
@@ -128,6 +133,7 @@ const PARAMETERS: Partial<Record<Page, readonly Parameter[]>> = {
   now: ['board'],
   activity: ['status', 'kind', 'target'],
   graph: ['at', 'range', 'service', 'depth', 'teams', 'view'],
+  thing: ['node'],
   services: ['status', 'team', 'sort'],
   service: ['range'],
   reports: ['from', 'to'],
@@ -147,10 +153,11 @@ const DEPTH = /^(?:1?\d|20)$/;
 const KNOWN: Partial<Record<Page, Partial<Record<Parameter, (value: string) => boolean>>>> = {
   activity: { status: isChangeStatus, kind: isChangeKind, target: (value) => ID.test(value) },
   graph: { service: (value) => ID.test(value), depth: (value) => DEPTH.test(value) },
+  thing: { node: isThing },
 };
 
-/** An address is written by anyone: what it holds is cut to this length. An e-mail fits. */
-export const VALUE_LIMIT = 254;
+/** An address is written by anyone: what it holds is cut to this length. An e-mail fits, and the longest name of a node. */
+export const VALUE_LIMIT = 320;
 
 export function parse(pathname: string, search: string): Route {
   const query = new URLSearchParams(search);
@@ -191,6 +198,23 @@ export function at(page: Page, where: Where = {}): Route {
   return { page, filter: '', row: null, inspector: false, where };
 }
 
+/** Where a node is shown in full: the page of a service, or of a thing that services lean on. */
+export function nodeAt(id: string): Route {
+  return isThing(id) ? at('thing', { node: id }) : at('service', { id });
+}
+
+/** What stands before the key of a thing that is no service. */
+const EXTERNAL = 'external:';
+
+export function isThing(node: string): boolean {
+  return node.startsWith(EXTERNAL);
+}
+
+/** The node of what goes by a name and is no service. */
+export function thingOf(name: string): string {
+  return EXTERNAL + compared(name);
+}
+
 /** A page that is there without a session. */
 export function isPublic(page: Page): page is PublicPage {
   return PUBLIC_PAGES.some((known) => known === page);
@@ -202,6 +226,10 @@ export function isAdmin(page: Page): page is AdminPage {
 
 export function isNow(page: Page): page is NowPage {
   return page === 'now' || page === 'activity';
+}
+
+export function isGraph(page: Page): page is GraphPage {
+  return page === 'graph' || page === 'thing';
 }
 
 export function isSystem(page: Page): page is SystemPage {

@@ -32,6 +32,7 @@ const cause = (names: readonly string[], hurt: readonly string[], hurts = hurt.l
   status: 'down',
   since,
   hurts,
+  affected: hurts,
   contradicted: false,
   error_message: 'no room left',
   impact: null,
@@ -39,7 +40,7 @@ const cause = (names: readonly string[], hurt: readonly string[], hurts = hurt.l
   description: null,
   reported_by: [],
   reporter_count: 1,
-  hurt: hurt.map((id) => ({ id, name: id, status: 'degraded', distance: 1, via: '' })),
+  hurt: hurt.map((id) => ({ id, name: id, status: 'degraded', affected: true, distance: 1, via: '' })),
   service_ids: [],
 });
 

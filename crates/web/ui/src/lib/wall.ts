@@ -3,7 +3,7 @@ import type { NowCause } from './api/now';
 import type { Line } from './board';
 import { isolated } from './isolate';
 import { compared } from './names';
-import { titleOf } from './now';
+import { hurtsText, titleOf } from './now';
 import type { Status } from './status';
 import { counted, grouped } from './time';
 
@@ -96,9 +96,10 @@ function reasons(broken: readonly Line[], causes: readonly NowCause[]) {
   return { roots, affected };
 }
 
-function rootText({ node_count, hurts }: NowCause): string {
+function rootText(cause: NowCause): string {
+  const { node_count } = cause;
   const together = node_count > 1 ? ` with ${grouped(node_count - 1)} more` : '';
-  return `root cause${together}, hurts ${hurts === 0 ? 'nobody else' : counted(hurts, hurts, 'service')}`;
+  return `root cause${together}, ${hurtsText(cause)}`;
 }
 
 /** A root cause names only the nearest of those who are hurt; where there is but one, it is that one. */

@@ -1,7 +1,8 @@
 import { choicesFor, type Choice } from '../lib/commands';
 import { lineWord } from '../lib/board';
-import { quoted } from '../lib/board-words';
 import { find, type Findable } from '../lib/find';
+import { compared } from '../lib/names';
+import { nodeAt, thingOf } from '../lib/route';
 import { SERVICE_STATUSES } from '../lib/services';
 import { statusOf, type Status } from '../lib/status';
 import { act } from './act';
@@ -61,7 +62,7 @@ class Finding {
       about: leaning(Object.values(counts).reduce((sum, count) => sum + count, 0)),
       does: null,
       run: () => {
-        router.go('services', {}, `dep:${quoted(name)}`);
+        router.visit(nodeAt(serviceOf(name) ?? thingOf(name)));
       },
     })),
   );
@@ -79,6 +80,12 @@ class Finding {
       for (const stop of stops) stop();
     };
   }
+}
+
+/** What goes by the name of a service is that service. */
+function serviceOf(name: string): string | undefined {
+  const key = compared(name);
+  return board.lines?.find(({ nameKey }) => nameKey === key)?.id;
 }
 
 function leaning(count: number): string {

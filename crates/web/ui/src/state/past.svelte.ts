@@ -157,7 +157,7 @@ export class Past {
 
   marks(window: Window, nameOf: (service: string) => string | undefined) {
     void this.#version;
-    return this.#replay === null ? [] : marksOf(this.#replay.changes, window, nameOf);
+    return this.#replay === null ? [] : marksOf(this.#replay.changes, window, nameOf, this.#replay.end);
   }
 
   async #tell(moment: number, part: Part): Promise<void> {

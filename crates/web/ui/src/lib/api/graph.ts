@@ -11,6 +11,8 @@ export type RootCause = Schemas['GraphRootCause'];
 export type GraphCycle = Schemas['GraphCycle'];
 export type GraphHurt = Schemas['GraphHurt'];
 export type GraphImpact = Schemas['GraphImpact'];
+export type NodeDetail = Schemas['NodeDetail'];
+export type NodeReport = Schemas['NodeReport'];
 export type HistoryPage = Schemas['HistoryPage'];
 export type HistoryItem = Schemas['HistoryItem'];
 export type WholeState = Schemas['WholeState'];
@@ -59,6 +61,11 @@ export function readImpact(node: string): Promise<Answer<GraphImpact>> {
   return read(`${PATH}/impact?${new URLSearchParams({ node }).toString()}`, isImpact);
 }
 
+/** What is known of one node, with what everybody says of it. */
+export function readNode(node: string): Promise<Answer<NodeDetail>> {
+  return read(`${PATH}/node?${new URLSearchParams({ node }).toString()}`, isNode);
+}
+
 function pathOf(part: Part & { readonly at?: string }): string {
   const query = new URLSearchParams(Object.entries(part)).toString();
   return query === '' ? PATH : `${PATH}?${query}`;
@@ -70,6 +77,10 @@ function isGraph(body: Body): body is Body & GraphView {
 
 function isHistory(body: Body): body is Body & HistoryPage {
   return Array.isArray(body['items']) && typeof body['from'] === 'string';
+}
+
+function isNode(body: Body): body is Body & NodeDetail {
+  return Array.isArray(body['reports']) && typeof body['node'] === 'object';
 }
 
 function isImpact(body: Body): body is Body & GraphImpact {

@@ -28,7 +28,7 @@ export function explain(
   edges: readonly GraphEdge[],
   failingSince: (place: number) => number | null,
 ): Found {
-  const lists = listsOf(plain.length, edges);
+  const { lists, circles } = shapeOf(plain.length, edges);
   const failing = components(lists.uses, (node) => isUnhealthy(plain[node]?.status ?? ''));
   const leading = failing.members.map((members, own) => leadingTo(members, own, lists, failing.of));
   const told = contradictions(edges);
@@ -46,7 +46,7 @@ export function explain(
     const all = blames[failing.of[place] ?? -1] ?? [];
     return { ...node, root_causes: all.slice(0, MOST_NAMED), root_cause_count: all.length };
   });
-  return { nodes, root_causes: roots.map((root) => root.cause), cycles: circles(plain, lists) };
+  return { nodes, root_causes: roots.map((root) => root.cause), cycles: circles.map((members) => cycleOf(plain, members)) };
 }
 
 function leadingTo(
@@ -72,13 +72,16 @@ function cause(
 ): RootCause {
   const own = new Set(members);
   const hurt = new Set(members.flatMap((member) => [...reach(users, member).keys()]));
-  const services = [...hurt].filter((node) => !own.has(node) && plain[node]?.kind === 'service');
+  const isOther = (node: number) => !own.has(node) && plain[node]?.kind === 'service';
+  const fails = (node: number) => isUnhealthy(plain[node]?.status ?? '');
+  const failing = new Set(members.flatMap((member) => [...reach(users, member, Infinity, fails).keys()]));
   const dates = members.map(failingSince).filter((date) => date !== null);
   return {
     nodes: named(plain, members),
     node_count: members.length,
     since: dates.length === 0 ? null : new Date(Math.min(...dates)).toISOString(),
-    hurts: services.length,
+    hurts: [...hurt].filter(isOther).length,
+    affected: [...failing].filter(isOther).length,
     contradicted: members.some((member) => told.has(member)),
   };
 }
@@ -107,8 +110,32 @@ function blame(leading: readonly number[][], roots: readonly number[]): number[]
   return blames;
 }
 
-function circles(plain: readonly Plain[], { uses }: Lists): GraphCycle[] {
-  return components(uses, () => true)
-    .members.filter((members) => members.length > 1)
-    .map((members) => ({ nodes: named(plain, members), node_count: members.length }));
+function cycleOf(plain: readonly Plain[], members: readonly number[]): GraphCycle {
+  return { nodes: named(plain, members), node_count: members.length };
+}
+
+/** What follows from who leans on whom, however they are. */
+interface Shape {
+  readonly count: number;
+  readonly edges: readonly GraphEdge[];
+  readonly lists: Lists;
+  readonly circles: readonly (readonly number[])[];
+}
+
+let last: Shape | null = null;
+
+/** The same from moment to moment, until somebody leans on something else. */
+function shapeOf(count: number, edges: readonly GraphEdge[]): Shape {
+  if (last?.count === count && isSame(last.edges, edges)) return last;
+  const lists = listsOf(count, edges);
+  const circles = components(lists.uses, () => true).members.filter((members) => members.length > 1);
+  last = { count, edges, lists, circles };
+  return last;
+}
+
+function isSame(some: readonly GraphEdge[], others: readonly GraphEdge[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ from, to }, place) => from === others[place]?.from && to === others[place].to)
+  );
 }

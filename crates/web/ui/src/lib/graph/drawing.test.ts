@@ -8,6 +8,7 @@ import { bounds, CARD, hit, layout, LAYER_WIDTH, SLOT_HEIGHT } from './layout';
 import { listsOf, near, reach } from './lists';
 import { node, thing, view } from './sample';
 import { walk } from './walk';
+import { VALUE_LIMIT } from '../route';
 
 /** A → B → D, A → C, and E stands alone; B below C. */
 const EDGES = [{ from: 0, to: 1 }, { from: 1, to: 3 }, { from: 0, to: 2 }];
@@ -55,6 +56,8 @@ it.each([
 
 it('walks first to what fails', () => {
   expect(walk(0, 'ArrowRight', POINTS, LISTS, (place) => place === 1)).toBe(1);
+  // Whoever has selected nothing begins at a root cause.
+  expect(walk(null, 'ArrowLeft', POINTS, LISTS, () => false, 2)).toBe(2);
 });
 
 describe('what stands out', () => {
@@ -131,7 +134,7 @@ describe('teams', () => {
       { from: 2, to: 4, status: 'healthy', missing: true },
       { from: 1, to: 4, status: 'healthy', contradicts: true },
     ],
-    { root_causes: [{ nodes: [{ id: 'external:db', kind: 'external', name: 'db', status: 'down' }], node_count: 1, since: null, hurts: 2, contradicted: false }] },
+    { root_causes: [{ nodes: [{ id: 'external:db', kind: 'external', name: 'db', status: 'down' }], node_count: 1, since: null, hurts: 2, affected: 2, contradicted: false }] },
   );
   const teamOf = (id: string) => (id === 'A' ? 'Shop' : id === 'B' ? 'Pay' : '');
 
@@ -163,6 +166,14 @@ describe('teams', () => {
   });
 });
 
+it('draws what a folded team leans on right of it', () => {
+  const nodes = [node('A', { y: 0 }), node('B', { y: 4 }), node('C', { y: 5 }), thing('db', { y: 1 }), node('Other', { y: 0 })];
+  const edge = (from: number) => ({ from, to: 3, status: 'healthy' as const });
+  const shown = view(nodes, [edge(0), edge(1), edge(4)]);
+  const { nodes: drawn } = fold(shown, (id) => (id === 'Other' ? 'Else' : 'Pay'), (team) => team === 'Pay');
+  expect(drawn.map(({ name, layer }) => [name, layer])).toEqual([['db', 5], ['Other', 0], ['Pay', 4]]);
+});
+
 describe('folded teams in the address', () => {
   it.each([
     [undefined, false, ''],
@@ -192,7 +203,7 @@ describe('folded teams in the address', () => {
   it('fits, however many there are', () => {
     let folds = foldsOf(undefined, false);
     for (let at = 0; at < 100; at += 1) folds = toggled(folds, `team ${String(at)}`);
-    expect(foldsText(folds, false).length).toBeLessThanOrEqual(254);
+    expect(foldsText(folds, false).length).toBeLessThanOrEqual(VALUE_LIMIT);
   });
 });
 

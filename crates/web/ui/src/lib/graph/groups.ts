@@ -1,6 +1,6 @@
 import type { GraphEdge, GraphView } from '../api/graph';
 import type { Status } from '../status';
-import { worst } from './then';
+import { worse, worst } from './then';
 
 /** What is drawn: a node of the graph, or a team whose services are folded into one. */
 export interface DrawnNode {
@@ -99,7 +99,17 @@ export function fold(
     for (const place of members) of[place] = nodes.length;
     nodes.push(teamNode(view, team, members, roots));
   }
-  return { nodes, edges: joined(view.edges, of), of };
+  const edges = joined(view.edges, of);
+  return { nodes: folded.size === 0 ? nodes : moved(nodes, edges), edges, of };
+}
+
+/** A team stands in the middle of its services: what it leans on has to stand right of it all the same. */
+function moved(nodes: readonly DrawnNode[], edges: readonly DrawnEdge[]): DrawnNode[] {
+  const layers = nodes.map(({ layer }) => layer);
+  for (const { from, to } of edges) {
+    if (nodes[to]?.kind === 'external') layers[to] = Math.max(layers[to] ?? 0, (nodes[from]?.layer ?? 0) + 1);
+  }
+  return nodes.map((node, place) => (node.layer === layers[place] ? node : { ...node, layer: layers[place] ?? node.layer }));
 }
 
 /** The folded team that each node is in, if any. */
@@ -112,14 +122,16 @@ function homes(
     const team = kind === 'service' ? teamOf(id) : undefined;
     return team !== undefined && isFolded(team) ? team : undefined;
   });
-  const users = new Map<number, Set<string | undefined>>();
+  if (!home.some((team) => team !== undefined)) return home;
+  /** The one team that leans on a thing; null when there are several, or somebody who is not folded. */
+  const users = new Map<number, string | null>();
   for (const { from, to } of view.edges) {
-    const known = users.get(to) ?? new Set();
-    users.set(to, known.add(home[from]));
+    const [team, known] = [home[from] ?? null, users.get(to)];
+    users.set(to, known === undefined || known === team ? team : null);
   }
   view.nodes.forEach(({ kind }, place) => {
-    const [team, ...others] = users.get(place) ?? [];
-    if (kind === 'external' && others.length === 0) home[place] = team;
+    const team = users.get(place);
+    if (kind === 'external' && typeof team === 'string') home[place] = team;
   });
   return home;
 }
@@ -147,7 +159,7 @@ function teamNode(
 }
 
 function joined(edges: readonly GraphEdge[], of: Int32Array): DrawnEdge[] {
-  const found = new Map<number, DrawnEdge>();
+  const found = new Map<number, { -readonly [Field in keyof DrawnEdge]: DrawnEdge[Field] }>();
   const room = of.length + 1;
   for (const edge of edges) {
     const [from = -1, to = -1] = [of[edge.from], of[edge.to]];
@@ -156,15 +168,13 @@ function joined(edges: readonly GraphEdge[], of: Int32Array): DrawnEdge[] {
     const known = found.get(name);
     const missing = edge.missing === true;
     const contradicts = edge.contradicts === true;
-    found.set(name, known === undefined
-      ? { from, to, status: edge.status, missing, contradicts }
-      : {
-          from,
-          to,
-          status: worst([known.status, edge.status]),
-          missing: known.missing && missing,
-          contradicts: known.contradicts || contradicts,
-        });
+    if (known === undefined) {
+      found.set(name, { from, to, status: edge.status, missing, contradicts });
+      continue;
+    }
+    known.status = worse(known.status, edge.status);
+    known.missing &&= missing;
+    known.contradicts ||= contradicts;
   }
   return [...found.values()];
 }

@@ -21,11 +21,12 @@ export function listsOf(count: number, edges: readonly Ends[]): Lists {
   return { uses, users };
 }
 
-/** How many edges far each node is that can be reached, the start not counted. */
+/** How many edges far each node is that can be reached over nodes that count, the start not counted. */
 export function reach(
   lists: readonly (readonly number[])[],
   start: number,
   furthest = Infinity,
+  counts: (node: number) => boolean = () => true,
 ): Map<number, number> {
   const found = new Map<number, number>([[start, 0]]);
   let edge = [start];
@@ -33,7 +34,7 @@ export function reach(
     const next: number[] = [];
     for (const node of edge) {
       for (const other of lists[node] ?? []) {
-        if (found.has(other)) continue;
+        if (found.has(other) || !counts(other)) continue;
         found.set(other, distance);
         next.push(other);
       }

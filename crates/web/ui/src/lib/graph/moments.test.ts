@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { markAt, marksOf, markText, nextMark } from './marks';
-import { node, START, thing, view } from './sample';
+import { Replay } from './replay';
+import { item, node, START, state, thing, view } from './sample';
 import { momentAt, momentOf, momentText, notThen, partOf, played, spanOf, stepped, windowAfter, windowOf } from './time';
 import { circleText, drawnText, nodeText } from './words';
 import { fold } from './groups';
@@ -105,6 +106,7 @@ it('tells a moment', () => {
 });
 
 describe('marks', () => {
+  const NOTHING = new Replay(0, 1, null, []).end;
   const fell = (at: number, name: string, service: string | null = null, after = 'down') => ({
     at: NOW - HOUR + at * MINUTE,
     kind: service === null ? 'dependency' : 'service',
@@ -119,6 +121,7 @@ describe('marks', () => {
       [fell(30, 'kafka'), fell(10, 'Postgres'), fell(10.2, 'postgres '), fell(10.3, '', 'orders'), fell(20, 'stripe', null, 'healthy'), fell(-5, 'old')],
       LAST_HOUR,
       () => 'Orders',
+      NOTHING,
     );
     expect(marks.map(markText)).toEqual(['Postgres, Orders went down', 'kafka went down']);
     expect(marks[0]?.at).toBe(NOW - HOUR + 10.3 * MINUTE);
@@ -128,13 +131,36 @@ describe('marks', () => {
   });
 
   it('name a few and count the rest', () => {
-    const [mark] = marksOf(['a', 'b', 'c', 'd', 'e'].map((name) => fell(1, name)), LAST_HOUR, () => undefined);
+    const [mark] = marksOf(['a', 'b', 'c', 'd', 'e'].map((name) => fell(1, name)), LAST_HOUR, () => undefined, NOTHING);
     expect(mark && markText(mark)).toBe('a, b, c and 2 more went down');
+  });
+
+  it('are named by the cause, whatever its users call it, and count who fell because of it', () => {
+    const known = new Replay(0, 1, state({ Orders: ['pg'], Shop: ['Orders'], Mail: [] }), [
+      item(-50, 'alias', 'Orders', 'pg', 'PostgreSQL main'),
+    ]).end;
+    const at = (name: string, service: string | null, after = 'down') => ({ ...fell(10, name, service, after) });
+    const marks = marksOf(
+      [
+        { ...at('pg', null, 'degraded'), service_id: 'Orders', dependency_id: 'Orders/pg' },
+        at('', 'Orders'),
+        at('', 'Shop', 'degraded'),
+        at('', 'Mail', 'degraded'),
+      ],
+      LAST_HOUR,
+      () => undefined,
+      known,
+    );
+    expect(marks.map(markText)).toEqual(['PostgreSQL main went down, 2 more because of it']);
+  });
+
+  it('are none where nothing went down', () => {
+    expect(marksOf([fell(1, 'a', null, 'degraded')], LAST_HOUR, () => undefined, NOTHING)).toEqual([]);
   });
 });
 
 describe('the mark of a moment', () => {
-  const mark = (at: number, name: string) => ({ at, names: [name], count: 1 });
+  const mark = (at: number, name: string) => ({ at, names: [name], count: 1, followers: 0 });
   const marks = [mark(NOW - 20 * MINUTE, 'Search'), mark(NOW - 18 * MINUTE, 'Ledger')];
   const STEP = 5 * MINUTE;
 
@@ -153,15 +179,15 @@ describe('the mark of a moment', () => {
 
 describe('what is told of a node', () => {
   const name = (id: string) => ({ id, kind: 'service' as const, name: id, status: 'down' as const });
-  const cause = { nodes: [name('Ledger')], node_count: 1, since: null, hurts: 7, contradicted: false };
+  const cause = { nodes: [name('Ledger')], node_count: 1, since: null, hurts: 7, affected: 7, contradicted: false };
   const why = { status: 'down' as const, since: new Date(NOW - HOUR).toISOString(), root_causes: [0], root_cause_count: 1 };
 
   it.each([
     [node('Orders'), [], 'Orders, healthy'],
     [thing('kafka', { status: 'unknown' }), [], 'kafka, external, unknown'],
     [node('Ledger', why), [cause], 'Ledger, down since 20:00:00, root cause, hurts 7 services'],
-    [node('Ledger', why), [{ ...cause, hurts: 1, contradicted: true }], 'Ledger, down since 20:00:00, root cause, hurts 1 service, contradicted'],
-    [node('Ledger', why), [{ ...cause, hurts: 0, node_count: 3 }], 'Ledger, down since 20:00:00, root cause together with 2 more, hurts nobody else'],
+    [node('Ledger', why), [{ ...cause, hurts: 3, affected: 1, contradicted: true }], 'Ledger, down since 20:00:00, root cause, hurts 1 of 3 services, contradicted'],
+    [node('Ledger', why), [{ ...cause, hurts: 0, affected: 0, node_count: 3 }], 'Ledger, down since 20:00:00, root cause together with 2 more, hurts nobody else'],
     [node('Orders', why), [cause], 'Orders, down since 20:00:00, because of Ledger'],
     [node('Orders', { ...why, root_cause_count: 4 }), [cause], 'Orders, down since 20:00:00, because of Ledger and 3 more'],
   ])('%o', (one, root_causes, text) => {

@@ -9,7 +9,7 @@ const WHOLE = view(
     { from: 1, to: 2, status: 'degraded' },
     { from: 2, to: 3, status: 'down' },
   ],
-  { root_causes: [{ nodes: [{ id: 'C', kind: 'service', name: 'C', status: 'degraded' }], node_count: 1, since: null, hurts: 2, contradicted: false }] },
+  { root_causes: [{ nodes: [{ id: 'C', kind: 'service', name: 'C', status: 'degraded' }], node_count: 1, since: null, hurts: 2, affected: 2, contradicted: false }] },
 );
 
 it.each([[undefined, 2], ['3', 3], ['0', 0], ['21', 2], ['x', 2], ['1.5', 2]])('reads the depth %s as %i', (text, depth) => {

@@ -18,7 +18,7 @@ function seen(of: Replay, after: number) {
   return {
     nodes: Object.fromEntries(nodes.map(({ name, status }) => [name, status])),
     edges: edges.map(({ from, to: end, status, ...marks }) => [nodes[from]?.name, nodes[end]?.name, status, marks]),
-    causes: root_causes.map(({ nodes: [first], node_count, since, hurts, contradicted }) => ({ first: first?.name, node_count, since, hurts, contradicted })),
+    causes: root_causes.map(({ nodes: [first], ...cause }) => ({ first: first?.name, ...cause })),
     blame: Object.fromEntries(nodes.map(({ name, root_causes: why }) => [name, why])),
     cycles: cycles.map(({ node_count }) => node_count),
   };
@@ -50,7 +50,7 @@ describe('the incident of the guide', () => {
     const during = seen(span, 20);
     expect(during.nodes).toEqual({ Checkout: 'degraded', Orders: 'degraded', Search: 'healthy', 'Orders database': 'down' });
     expect(during.causes).toEqual([
-      { first: 'Orders database', node_count: 1, since: minute(4), hurts: 3, contradicted: true },
+      { first: 'Orders database', node_count: 1, since: minute(4), hurts: 3, affected: 2, contradicted: true },
     ]);
     expect(during.blame).toEqual({ Checkout: [0], Orders: [0], Search: [], 'Orders database': [0] });
     expect(during.edges).toContainEqual(['Search', 'Orders database', 'healthy', { contradicts: true }]);
@@ -176,4 +176,10 @@ it('finds a place for what is not drawn today', () => {
   expect(places['Checkout']).toEqual([4, 0]);
   expect(places['Orders']).toEqual([0, 1]);
   expect(new Set(Object.values(places).map(String)).size).toBe(4);
+});
+
+it('leaves what stands above the first layer where it is', () => {
+  const span = new Replay(START, START + 60 * MINUTE, state({ Door: ['Shop'], Shop: [] }), []);
+  const shown = viewOf(span.at(START), START, (id) => ({ x: 4, y: id === 'Door' ? -1 : 0 }));
+  expect(shown.nodes.map(({ name, x, y }) => [name, x, y])).toEqual([['Door', 4, -1], ['Shop', 4, 0]]);
 });

@@ -6,6 +6,8 @@ import { statusOf, type Status } from '../status';
 export interface PastService {
   readonly id: string;
   readonly name: string;
+  /** The name as it is compared. */
+  readonly key: string;
   readonly status: Status;
   readonly since: number;
   readonly staleSince: number | null;
@@ -82,6 +84,11 @@ export class Replay {
 
   get to(): number {
     return this.#to;
+  }
+
+  /** How everything is at its end. */
+  get end(): Moment {
+    return this.#end;
   }
 
   get changes(): readonly Change[] {
@@ -186,7 +193,7 @@ function momentOf(state: WholeState | null): Moment {
   const draft = draftOf(EMPTY);
   for (const { id, name, status, status_since, stale_since } of state?.services ?? []) {
     const since = Date.parse(status_since);
-    draft.services.set(id, { id, name, status, since, staleSince: time(stale_since) });
+    draft.services.set(id, { id, name, key: compared(name), status, since, staleSince: time(stale_since) });
   }
   for (const one of state?.dependencies ?? []) {
     draft.dependencies.set(one.id, {
@@ -216,15 +223,19 @@ function apply(draft: Draft, change: Change): void {
 
 function applyToService({ services }: Draft, { at, kind, service_id: id, after }: Change): void {
   if (kind === 'added') {
-    services.set(id, { id, name: after ?? '', status: 'unknown', since: at, staleSince: null });
+    services.set(id, { id, ...named(after), status: 'unknown', since: at, staleSince: null });
     return;
   }
   const service = services.get(id);
   if (service === undefined) return;
-  if (kind === 'renamed') services.set(id, { ...service, name: after ?? '' });
+  if (kind === 'renamed') services.set(id, { ...service, ...named(after) });
   else if (kind === 'service') services.set(id, { ...service, status: statusOf(after ?? ''), since: at });
   else if (kind === 'stale') services.set(id, { ...service, staleSince: after === 'stale' ? at : null });
   else if (kind === 'removed') services.delete(id);
+}
+
+function named(name: string | null): Pick<PastService, 'name' | 'key'> {
+  return { name: name ?? '', key: compared(name ?? '') };
 }
 
 function applyToDependency({ dependencies }: Draft, change: Change, id: string): void {

@@ -1,6 +1,5 @@
 import type { GraphEdge, GraphView } from '../api/graph';
-import { compared } from '../names';
-import { STATUSES, type Status } from '../status';
+import { statusOf, type Status } from '../status';
 import { explain, isUnhealthy, type Plain } from './causes';
 import type { Moment, PastDependency } from './replay';
 
@@ -28,14 +27,22 @@ const WEIGHT: Record<Status, number> = { skipped: 0, unknown: 1, healthy: 2, deg
 
 export function worst(statuses: Iterable<Status>): Status {
   let found: Status = 'skipped';
-  for (const status of statuses) if (WEIGHT[status] > WEIGHT[found]) found = status;
+  for (const status of statuses) found = worse(found, status);
   return found;
+}
+
+export function worse(one: Status, other: Status): Status {
+  return WEIGHT[other] > WEIGHT[one] ? other : one;
+}
+
+/** How bad a status is: the higher, the worse. */
+export function severity(word: string): number {
+  return WEIGHT[statusOf(word)];
 }
 
 /** The worst first. */
 export function bySeverity(one: string, other: string): number {
-  const weight = (word: string) => WEIGHT[STATUSES.find((status) => status === word) ?? 'unknown'];
-  return weight(other) - weight(one);
+  return severity(other) - severity(one);
 }
 
 /** Whether what is said of a node is the opposite of what it is. */
@@ -71,25 +78,31 @@ class Drawing {
 
   constructor(moment: Moment) {
     this.#moment = moment;
-    this.#ids = [...moment.services.keys()].sort();
+    this.#ids = idsOf(moment.services);
     this.#read();
   }
 
-  plain(place: (id: string) => Place | undefined): Plain[] {
-    const nowhere = { x: 0, y: -1 };
-    const services = this.#ids.flatMap((id) => {
+  plain(place: (id: string) => Place | undefined): readonly Plain[] {
+    const nodes: Plain[] = [];
+    const unplaced = new Set<number>();
+    const add = (node: Omit<Plain, 'x' | 'y'>) => {
+      const known = place(node.id);
+      if (known === undefined) unplaced.add(nodes.length);
+      nodes.push({ ...node, ...(known ?? { x: 0, y: 0 }) });
+    };
+    for (const id of this.#ids) {
       const service = this.#moment.services.get(id);
-      if (service === undefined) return [];
+      if (service === undefined) continue;
       const { name, status, since } = service;
-      return [{ id, kind: 'service' as const, name, status, since: iso(since), ...(place(id) ?? nowhere) }];
-    });
-    const things = [...this.#things.values()].map(({ id, names, said }) => {
+      add({ id, kind: 'service', name, status, since: iso(since) });
+    }
+    for (const { id, names, said } of this.#things.values()) {
       const status = worst(said.map((one) => one.status));
       const name = [...names].reduce((best, one) => (one[1] > best[1] ? one : best), ['', 0])[0];
       const since = sinceOf(said.filter((one) => one.status === status), status);
-      return { id, kind: 'external' as const, name, status, since: iso(since), ...(place(id) ?? nowhere) };
-    });
-    return placed([...services, ...things], this.#said);
+      add({ id, kind: 'external', name, status, since: iso(since) });
+    }
+    return placed(nodes, this.#said, unplaced);
   }
 
   edgesTo(nodes: readonly Plain[]): GraphEdge[] {
@@ -117,7 +130,7 @@ class Drawing {
     const places = new Map(this.#ids.map((id, index) => [id, index]));
     const byName = new Map<string, string>();
     for (const id of this.#ids) {
-      const key = compared(this.#moment.services.get(id)?.name ?? '');
+      const key = this.#moment.services.get(id)?.key ?? '';
       if (!byName.has(key)) byName.set(key, id);
     }
     // By number: a text for each edge of each moment would be dear.
@@ -154,7 +167,7 @@ class Drawing {
       if (isThing) this.#thing(to).said.push(said);
     } else {
       known.since = status === known.status ? sinceOf([known, { since }], status) : WEIGHT[status] > WEIGHT[known.status] ? since : known.since;
-      known.status = worst([known.status, status]);
+      known.status = worse(known.status, status);
       known.count += 1;
       known.missing &&= missing;
     }
@@ -178,6 +191,15 @@ class Drawing {
   }
 }
 
+let sorted: readonly string[] = [];
+
+/** The services in their order, which is the same from moment to moment until one comes or goes. */
+function idsOf(services: Moment['services']): readonly string[] {
+  const isSame = sorted.length === services.size && sorted.every((id) => services.has(id));
+  if (!isSame) sorted = [...services.keys()].sort();
+  return sorted;
+}
+
 /** Of many who say the same: the first when something is wrong, else the last. */
 function sinceOf(said: readonly { readonly since: number }[], status: Status): number {
   const dates = said.map(({ since }) => since);
@@ -197,19 +219,25 @@ function iso(time: number): string | null {
 }
 
 /** What is not drawn today stands right of who leant on it, below everybody else. */
-function placed(nodes: readonly Plain[], said: readonly Said[]): Plain[] {
-  if (nodes.every(({ y }) => y >= 0)) return [...nodes];
+function placed(nodes: readonly Plain[], said: readonly Said[], unplaced: ReadonlySet<number>): readonly Plain[] {
+  if (unplaced.size === 0) return nodes;
   const index = new Map(nodes.map(({ id }, at) => [id, at]));
-  const layers = nodes.map(({ y }) => y);
+  const layerOf = (at: number): number[] => (unplaced.has(at) ? [] : [nodes[at]?.y ?? 0]);
+  const users = new Map<number, number[]>();
+  const used = new Map<number, number[]>();
+  for (const { from, to: id } of said) {
+    const to = index.get(id) ?? -1;
+    if (unplaced.has(to)) users.set(to, [...(users.get(to) ?? []), ...layerOf(from)]);
+    if (unplaced.has(from)) used.set(from, [...(used.get(from) ?? []), ...layerOf(to)]);
+  }
   const below = new Map<number, number>();
-  for (const { x, y } of nodes) below.set(y, Math.max(below.get(y) ?? -2, x));
-  return nodes.map((node) => {
-    if (node.y >= 0) return node;
-    const users = said.filter(({ to }) => to === node.id).map(({ from }) => layers[from] ?? -1);
-    const own = index.get(node.id);
-    const used = said.filter(({ from }) => from === own).map(({ to }) => layers[index.get(to) ?? -1] ?? -1);
-    const ahead = used.filter((layer) => layer > 0).map((layer) => layer - 1);
-    const y = Math.max(0, ...(users.length > 0 ? users.map((layer) => layer + 1) : [Math.min(...ahead, 0)]));
+  nodes.forEach(({ x, y }, at) => {
+    if (!unplaced.has(at)) below.set(y, Math.max(below.get(y) ?? -2, x));
+  });
+  return nodes.map((node, at) => {
+    if (!unplaced.has(at)) return node;
+    const [left = [], right = []] = [users.get(at), used.get(at)];
+    const y = left.length > 0 ? Math.max(...left) + 1 : right.length > 0 ? Math.min(...right) - 1 : 0;
     const x = (below.get(y) ?? -2) + 2;
     below.set(y, x);
     return { ...node, x, y };

@@ -9,7 +9,8 @@ export function isArrow(key: string): key is Arrow {
 
 /**
  * The node that an arrow leads to: right to what it leans on, left to who leans on it (the nearest
- * in height), up and down to the neighbours in its layer. Where there is none, it stays.
+ * in height), up and down to the neighbours in its layer. Where there is none, it stays. It begins at
+ * `start`, or else at the top of the first layer.
  */
 export function walk(
   from: number | null,
@@ -17,10 +18,10 @@ export function walk(
   points: readonly Point[],
   lists: Lists,
   prefers: (place: number) => boolean,
+  start: number | null = null,
 ): number | null {
-  if (from === null) return first(points);
-  const here = points[from];
-  if (here === undefined) return first(points);
+  const here = points[from ?? -1];
+  if (from === null || here === undefined) return start ?? first(points);
   if (arrow === 'ArrowRight') return nearest(lists.uses[from] ?? [], here, points, prefers) ?? from;
   if (arrow === 'ArrowLeft') return nearest(lists.users[from] ?? [], here, points, prefers) ?? from;
   return neighbour(from, here, points, arrow === 'ArrowUp' ? -1 : 1) ?? from;

@@ -1,5 +1,6 @@
 import type { GraphNode, GraphView } from '../api/graph';
 import { isolated } from '../isolate';
+import { hurtsText } from '../now';
 import { grouped, sinceTime } from '../time';
 import type { DrawnNode } from './groups';
 
@@ -37,7 +38,7 @@ export function circleText(cycles: GraphView['cycles']): string {
 
 const MOST_NAMED = 4;
 
-export function services(count: number): string {
+function services(count: number): string {
   return `${grouped(count)} ${count === 1 ? 'service' : 'services'}`;
 }
 
@@ -53,7 +54,7 @@ function whyText(view: GraphView, node: GraphNode): string[] {
   const own = ownCause(view, node);
   if (own !== null) {
     const circle = own.node_count > 1 ? `root cause together with ${grouped(own.node_count - 1)} more` : 'root cause';
-    const hurts = own.hurts === 0 ? 'hurts nobody else' : `hurts ${services(own.hurts)}`;
+    const hurts = hurtsText(own);
     return own.contradicted ? [circle, hurts, 'contradicted'] : [circle, hurts];
   }
   const names = causeNames(view, node);

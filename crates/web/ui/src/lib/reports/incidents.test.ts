@@ -7,6 +7,7 @@ const change = (time: string, service: string, current: string, dependency: stri
   at: `2026-11-15T${time}:00.000Z`,
   service_name: service,
   dependency_name: dependency,
+  canonical_name: dependency === 'db' ? 'PostgreSQL main' : dependency,
   current,
 });
 
@@ -23,7 +24,7 @@ it('puts changes that are close together into one incident, with a margin', () =
     WEEK,
   );
   expect(found).toEqual([
-    { from: '2026-11-15T20:05:00.000Z', to: '2026-11-15T20:35:00.000Z', names: ['db', 'shop'], changes: 3 },
+    { from: '2026-11-15T20:05:00.000Z', to: '2026-11-15T20:35:00.000Z', names: ['PostgreSQL main'], changes: 3 },
     { from: '2026-11-15T17:55:00.000Z', to: '2026-11-15T18:20:00.000Z', names: ['mail'], changes: 2 },
   ]);
 });

@@ -1,9 +1,10 @@
 import type { Change } from '../api/activity';
 import type { TimeWindow } from '../api/files';
+import { rootNames, type Told } from '../turns';
 
 /** A stretch in which things broke and came back, as a call about it would mean it. */
 export interface Incident extends TimeWindow {
-  /** Who it was about, the first that broke first. */
+  /** What failed by itself, the one that most others failed because of first. */
   readonly names: readonly string[];
   readonly changes: number;
 }
@@ -16,7 +17,7 @@ export const INCIDENTS_LIMIT = 3;
 /** A single blip is no incident that people call each other about. */
 const LEAST_CHANGES = 2;
 
-type Known = Pick<Change, 'at' | 'service_name' | 'dependency_name' | 'current'>;
+type Known = Told & Pick<Change, 'at'>;
 
 /** The last incidents in what changed lately, newest first. */
 export function incidentsOf(changes: readonly Known[], now: number, maxMs: number): Incident[] {
@@ -39,11 +40,10 @@ function incidentOf(group: readonly Known[], now: number, maxMs: number): Incide
   const last = Date.parse(group.at(-1)?.at ?? '');
   const to = Math.min(last + MARGIN_MS, now);
   const from = Math.max(Date.parse(group[0]?.at ?? '') - MARGIN_MS, to - maxMs);
-  const names = group.filter(isBad).map((one) => one.dependency_name ?? one.service_name);
   return {
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    names: [...new Set(names)],
+    names: rootNames(group),
     changes: group.length,
   };
 }

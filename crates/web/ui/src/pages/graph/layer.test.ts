@@ -21,6 +21,7 @@ const ground = (more: Partial<Ground> = {}): Ground => ({
 it.each<[string, Partial<Ground>, boolean]>([
   ['nothing', {}, true],
   ['a status', { edges: [edge({ status: 'down', contradicts: true })] }, true],
+  ['that nobody knows', { edges: [edge({ status: 'unknown' })] }, false],
   ['who leans on what', { edges: [edge({ to: 0 })] }, false],
   ['what is missing', { edges: [edge({ missing: true })] }, false],
   ['one edge more', { edges: [edge(), edge()] }, false],

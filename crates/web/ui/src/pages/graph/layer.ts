@@ -54,7 +54,8 @@ export function isSame(one: Ground, other: Ground): boolean {
 }
 
 function isSameEdge(one: DrawnEdge, other: DrawnEdge): boolean {
-  return one.from === other.from && one.to === other.to && one.missing === other.missing;
+  const isSameKnown = (one.status === 'unknown') === (other.status === 'unknown');
+  return one.from === other.from && one.to === other.to && one.missing === other.missing && isSameKnown;
 }
 
 export function areEqual<Item>(

@@ -46,6 +46,8 @@ const MANY_EDGES = 800;
 const CROWD = 0.35;
 /** The smallest dot that can be seen and pressed, on the screen. */
 const LEAST_DOT = 2.5;
+/** Between a name and what stands at the end of its card. */
+const GAP = 8;
 const TURN = 2 * Math.PI;
 
 /** Draws everything that is in the window. */
@@ -93,11 +95,15 @@ function windowOf(camera: Camera, size: Size): Box {
   return { left: start.x - edge, top: start.y - edge, right: end.x + edge, bottom: end.y + edge };
 }
 
+/** Whole, of what is not reported any more, or of what nobody knows. */
+type Dash = 'whole' | 'dashed' | 'dotted';
+const DASHES: Record<Dash, readonly number[]> = { whole: [], dashed: [6, 5], dotted: [1.5, 4] };
+
 interface Look {
   readonly key: string;
   readonly colour: string;
   readonly width: number;
-  readonly dashed: boolean;
+  readonly dash: Dash;
   readonly alpha: number;
   readonly order: number;
 }
@@ -124,7 +130,7 @@ function edges(pen: Pen, scene: Scene, detail: Detail, window: Box, looks: (edge
     pen.globalAlpha = stroke.alpha;
     pen.strokeStyle = stroke.colour;
     pen.lineWidth = Math.max(stroke.width, (stroke.width * 0.6) / camera.scale);
-    pen.setLineDash(stroke.dashed ? [6, 5] : []);
+    pen.setLineDash([...DASHES[stroke.dash]]);
     pen.stroke(stroke.path);
   }
   pen.setLineDash([]);
@@ -153,22 +159,28 @@ function calmLook({ colours, drawn, camera, emphasis }: Scene, edge: DrawnEdge):
   const hue = how === USER ? colours.users : how === USED ? colours.uses : null;
   const crowded = drawn.edges.length > MANY_EDGES && detailAt(camera.scale) === 'dot';
   const alpha = how === APART ? DIM : crowded && hue === null ? CROWD : 1;
-  return lookOf(hue ?? colours.edge, hue === null ? 1 : 1.6, edge.missing, alpha);
+  return lookOf(hue ?? colours.edge, hue === null ? 1 : 1.6, dashOf(edge), alpha);
 }
 
 /** The thick line on top of one that fails; null for one that does not. */
 function failingLook({ colours, emphasis }: Scene, edge: DrawnEdge): Look | null {
   if (!isFailing(edge)) return null;
   const alpha = howOf(emphasis, edge) === APART ? DIM : 1;
-  return lookOf(colours.line[edge.status], edge.status === 'down' ? 3.2 : 2.4, edge.missing, alpha);
+  return lookOf(colours.line[edge.status], edge.status === 'down' ? 3.2 : 2.4, dashOf(edge), alpha);
 }
 
 function isFailing({ status }: DrawnEdge): boolean {
   return status === 'down' || status === 'degraded';
 }
 
-function lookOf(colour: string, width: number, dashed: boolean, alpha: number): Look {
-  return { key: `${colour} ${String(width)} ${String(dashed)} ${String(alpha)}`, colour, width, dashed, alpha, order: alpha * 10 + width };
+/** Who can't be polled knows nothing of what it leans on, however that is. */
+function dashOf({ missing, status }: DrawnEdge): Dash {
+  if (missing) return 'dashed';
+  return status === 'unknown' ? 'dotted' : 'whole';
+}
+
+function lookOf(colour: string, width: number, dash: Dash, alpha: number): Look {
+  return { key: `${colour} ${String(width)} ${dash} ${String(alpha)}`, colour, width, dash, alpha, order: alpha * 10 + width };
 }
 
 function isOutside(from: Point, to: Point, { left, top, right, bottom }: Box): boolean {
@@ -181,10 +193,11 @@ function isOutside(from: Point, to: Point, { left, top, right, bottom }: Box): b
 }
 
 /**
- * From the right side of who leans to the left side of what it leans on; back again in a circle.
- * Gives a point of it that lies behind no node.
+ * From the right side of who leans to the left side of what it leans on. Gives a point of it that lies
+ * behind no node.
  */
 function curve(path: Path2D, from: Point, to: Point, half: Point): Point {
+  if (to.x < from.x) return back(path, from, to, half);
   const [x1, x2] = [from.x + half.x, to.x - half.x];
   path.moveTo(x1, from.y);
   const middle = { x: (x1 + x2) / 2, y: (from.y + to.y) / 2 };
@@ -193,11 +206,6 @@ function curve(path: Path2D, from: Point, to: Point, half: Point): Point {
     path.bezierCurveTo(x1 + 48, from.y, x1 + 48, to.y, x1, to.y);
     return { x: x1 + 36, y: middle.y };
   }
-  if (to.x < from.x) {
-    const lift = from.y === to.y ? -CARD.height * 2 : 0;
-    path.bezierCurveTo(x1 + 60, from.y + lift, x2 - 60, to.y + lift, x2, to.y);
-    return { x: middle.x, y: middle.y + lift * 0.75 };
-  }
   if (to.x - from.x <= LAYER_WIDTH * 1.5) {
     bend(path, x1, from.y, x2, to.y);
     return middle;
@@ -205,12 +213,35 @@ function curve(path: Path2D, from: Point, to: Point, half: Point): Point {
   return throughLane(path, { x: x1, y: from.y }, { x: x2, y: to.y }, from.x, to.x);
 }
 
+/**
+ * In a circle an edge leads back to a layer on the left: between the sides that face each other, below the
+ * edge the other way, with a head that tells where it leads.
+ */
+function back(path: Path2D, from: Point, to: Point, half: Point): Point {
+  const below = half.y * 0.6;
+  // Where the cards of a folded team end.
+  const end = { x: to.x + half.x + STACK + 1, y: to.y + below };
+  const middle = curve(path, { x: to.x, y: end.y }, { x: from.x, y: from.y + below }, half);
+  path.moveTo(end.x + HEAD.x, end.y - HEAD.y);
+  path.lineTo(end.x, end.y);
+  path.lineTo(end.x + HEAD.x, end.y + HEAD.y);
+  return middle;
+}
+
+const HEAD = { x: 7, y: 4 } as const;
+/** How far the cards of a folded team stand out. */
+const STACK = 6;
+
 /** Over several layers it passes between the rows, so that it does not run behind other nodes. */
 function throughLane(path: Path2D, start: Point, end: Point, from: number, to: number): Point {
   const row = SLOT_HEIGHT * 2;
   const middle = (start.y + end.y) / 2;
   // A little apart from others in the same lane, by where it comes from and goes to.
-  const apart = ((Math.abs(Math.round(start.y / SLOT_HEIGHT) * 7 + Math.round(end.y / SLOT_HEIGHT) * 3) % 5) - 2) * 3;
+  const [rows, columns] = [
+    Math.round(start.y / SLOT_HEIGHT) * 7 + Math.round(end.y / SLOT_HEIGHT) * 3,
+    Math.round(start.x / LAYER_WIDTH) * 11 + Math.round(end.x / LAYER_WIDTH),
+  ];
+  const apart = ((Math.abs(rows + columns) % 5) - 2) * 3;
   const lane = (Math.floor(middle / row) + 0.5) * row + apart;
   const [first, last] = [from + LAYER_WIDTH - CARD.width / 2, to - LAYER_WIDTH + CARD.width / 2];
   bend(path, start.x, start.y, first, lane);
@@ -350,7 +381,7 @@ function words(pen: Pen, scene: Scene, node: DrawnNode, left: number, y: number,
     pen.textAlign = 'right';
     pen.fillText(note.text, left + CARD.width - 10, y + 0.5);
     // In steps, so that a name is not measured anew for each latency.
-    room -= Math.ceil(wide / 12) * 12;
+    room -= Math.ceil((wide + GAP) / 12) * 12;
   }
   pen.font = `${node.isRoot ? '600' : '400'} 12px ${colours.font}`;
   pen.textAlign = 'left';
@@ -359,7 +390,7 @@ function words(pen: Pen, scene: Scene, node: DrawnNode, left: number, y: number,
 }
 
 function stack(pen: Pen, left: number, top: number, colours: Colours): void {
-  for (const step of [6, 3]) {
+  for (const step of [STACK, STACK / 2]) {
     box(pen, left + step, top + step, CARD.width, CARD.height, 6);
     pen.fillStyle = colours.card;
     pen.fill();

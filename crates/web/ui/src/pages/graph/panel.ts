@@ -1,5 +1,7 @@
 import type { GraphImpact, GraphNode, GraphView } from '../../lib/api/graph';
+import { isUnhealthy } from '../../lib/graph/causes';
 import { reach, type Lists } from '../../lib/graph/lists';
+import { hurtsText } from '../../lib/now';
 import { bySeverity } from '../../lib/graph/then';
 
 /** Another node in a list of the panel. */
@@ -16,31 +18,44 @@ export function usesOf(view: GraphView, place: number): Linked[] {
   return linked(view, edges.map((edge) => ({ place: edge.to, note: noteOf(edge, view.nodes[edge.to]) })));
 }
 
-/** Who reports a thing, and what each says of it. */
+/** Who reports a thing, and what each says of it, the worst first. */
 export function reportersOf(view: GraphView, place: number): Linked[] {
   const edges = view.edges.filter(({ to }) => to === place);
-  return linked(view, edges.map((edge) => ({
-    place: edge.from,
-    note: edge.missing === true ? 'not any more' : `says ${edge.status}`,
-  })));
+  return edges
+    .flatMap(({ from, status, missing }) => {
+      const node = view.nodes[from];
+      if (node === undefined) return [];
+      return [{ id: node.id, name: node.name, status, note: missing === true ? 'not any more' : `says ${status}` }];
+    })
+    .sort((one, other) => bySeverity(one.status, other.status) || one.name.localeCompare(other.name));
 }
 
-/** Every service that leans on it, the nearest first. */
-export function hurtBy(view: GraphView, lists: Lists, place: number): Linked[] {
-  const found = reach(lists.users, place);
-  return [...found]
+/** Who leans on a node: those that fail because of it, and the others; each the nearest first. */
+export interface Leaning {
+  readonly affected: readonly Linked[];
+  readonly others: readonly Linked[];
+}
+
+export function leaningOn(view: GraphView, lists: Lists, place: number): Leaning {
+  const fails = (node: number) => isUnhealthy(view.nodes[node]?.status ?? '');
+  const affected = fails(place) ? reach(lists.users, place, Infinity, fails) : new Map<number, number>();
+  const all = [...reach(lists.users, place)]
     .flatMap(([user, distance]) => {
       const node = view.nodes[user];
       if (node?.kind !== 'service') return [];
-      const note = stepsText(distance);
-      return [{ id: node.id, name: node.name, status: node.status, note, distance }];
+      const { id, name, status } = node;
+      return [{ id, name, status, note: stepsText(distance), distance, isAffected: affected.has(user) }];
     })
     .sort((one, other) => one.distance - other.distance || bySeverity(one.status, other.status) || one.name.localeCompare(other.name));
+  return { affected: all.filter(({ isAffected }) => isAffected), others: all.filter(({ isAffected }) => !isAffected) };
 }
 
 /** The same as the server tells it, where only a part of the graph is here. */
-export function hurtOf({ services }: GraphImpact): Linked[] {
-  return services.map(({ id, name, status, distance }) => ({ id, name, status, note: stepsText(distance) }));
+export function leaningIn({ services }: GraphImpact): Leaning {
+  const all = services.map(({ id, name, status, distance, affected }) => ({
+    id, name, status, note: stepsText(distance), affected,
+  }));
+  return { affected: all.filter(({ affected }) => affected), others: all.filter(({ affected }) => !affected) };
 }
 
 /** The nodes of the root causes of a node, itself left out. */
@@ -49,7 +64,7 @@ export function causesOf(view: GraphView, node: GraphNode): Linked[] {
     const cause = view.root_causes[place];
     const first = cause?.nodes[0];
     if (cause === undefined || first === undefined || cause.nodes.some(({ id }) => id === node.id)) return [];
-    const hurts = `hurts ${String(cause.hurts)}`;
+    const hurts = hurtsText(cause);
     const note = cause.node_count > 1 ? `and ${String(cause.node_count - 1)} more, ${hurts}` : hurts;
     return [{ id: first.id, name: first.name, status: first.status, note }];
   });

@@ -68,6 +68,11 @@ export class Picture {
     const { row } = router.route;
     return row === null ? null : this.#place(this.drawn.nodes.findIndex(({ id }) => id === row));
   });
+  /** The drawn node of the root cause that hurts most. */
+  readonly start = $derived.by(() => {
+    const first = this.view.root_causes[0]?.nodes[0]?.id;
+    return first === undefined ? null : this.#place(this.drawn.of[this.view.nodes.findIndex(({ id }) => id === first)]);
+  });
   readonly emphasis = $derived(emphasis(this.lists, this.selected, this.#matches));
 
   constructor(view: () => GraphView, teamOf: () => (service: string) => string) {
