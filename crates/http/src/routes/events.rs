@@ -89,7 +89,7 @@ async fn begin(
         stalls: live.proofs.stalls().clone(),
         stall_time: state.limits.stall_time,
         rng: live.rng.clone(),
-        keepalive: state.limits.keepalive,
+        keepalive: ask.keepalive.unwrap_or(state.limits.keepalive),
     });
     // Its connection puts the stream in this one's place; until then nobody may think that it is empty.
     let body = Body::from_stream(futures_util::stream::pending::<Result<Bytes, Infallible>>());

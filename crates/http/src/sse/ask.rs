@@ -1,5 +1,8 @@
 //! What a follower asks for.
 
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
 use axum::http::HeaderMap;
 use mainstay_base::Id;
 use mainstay_events::{Ask, Kinds, Streams};
@@ -24,13 +27,22 @@ pub(crate) struct StreamQuery {
     /// This connection's own id, a UUID: whoever was superseded under it is not let in again.
     #[param(value_type = Option<String>)]
     connection: Option<String>,
+    /// The seconds from one sign of life to the next: whoever wants to notice sooner that the server is
+    /// gone asks for fewer.
+    #[param(minimum = 2, maximum = 30, default = 30, example = 4)]
+    keepalive: Option<u16>,
 }
+
+/// Shorter would be a load for nothing, and a longer silence is cut by what lies in between.
+const KEEPALIVE_SECONDS: RangeInclusive<u16> = 2..=30;
 
 /// The same, checked.
 #[derive(Debug)]
 pub(crate) struct StreamAsk {
     pub(crate) events: Ask,
     pub(crate) connection: Option<Id>,
+    /// `None` for what the server does by itself.
+    pub(crate) keepalive: Option<Duration>,
 }
 
 impl StreamQuery {
@@ -40,7 +52,7 @@ impl StreamQuery {
         streams: Option<String>,
         after: Option<String>,
     ) -> Self {
-        Self { types, streams, after, connection: None }
+        Self { types, streams, after, ..Self::default() }
     }
 
     /// Checks it for `user`, whose own stream is the only one that can be asked for.
@@ -48,10 +60,11 @@ impl StreamQuery {
         let streams = streams(self.streams.as_deref())?;
         let kinds = self.types.as_deref().map(kinds).transpose()?;
         let connection = self.connection.as_deref().map(connection).transpose()?;
+        let keepalive = self.keepalive.map(keepalive).transpose()?;
         let given = [last_event_id(headers), self.after];
         let after = given.into_iter().flatten().find(|after| !after.is_empty());
         let events = Ask { user: Some(user), streams, kinds, after };
-        Ok(StreamAsk { events, connection })
+        Ok(StreamAsk { events, connection, keepalive })
     }
 }
 
@@ -92,6 +105,15 @@ fn connection(given: &str) -> Result<Id, Error> {
     })
 }
 
+fn keepalive(seconds: u16) -> Result<Duration, Error> {
+    if KEEPALIVE_SECONDS.contains(&seconds) {
+        return Ok(Duration::from_secs(seconds.into()));
+    }
+    let (least, most) = (KEEPALIVE_SECONDS.start(), KEEPALIVE_SECONDS.end());
+    let detail = format!("keepalive is {seconds}. Give {least} to {most} seconds.");
+    Err(Error::new(Code::InvalidQuery, detail))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +144,13 @@ mod tests {
     }
 
     #[test]
+    fn signs_of_life_can_be_asked_for_sooner() {
+        assert_eq!(check("").unwrap().keepalive, None);
+        assert_eq!(check("keepalive=2").unwrap().keepalive, Some(Duration::from_secs(2)));
+        assert_eq!(check("keepalive=30").unwrap().keepalive, Some(Duration::from_secs(30)));
+    }
+
+    #[test]
     fn what_is_none_is_refused() {
         let many = (0..65).map(|number| format!("t{number}")).collect::<Vec<_>>();
         for query in [
@@ -134,6 +163,8 @@ mod tests {
             &format!("types={}", many.join(",")),
             "connection=1",
             "connection=",
+            "keepalive=1",
+            "keepalive=31",
         ] {
             assert_eq!(check(query).unwrap_err().code(), Code::InvalidQuery, "{query}");
         }

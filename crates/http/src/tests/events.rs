@@ -311,6 +311,16 @@ async fn a_quiet_stream_shows_life_and_where_it_stands() {
 }
 
 #[tokio::test]
+async fn who_asks_for_it_is_shown_life_sooner() {
+    let limits = Limits { keepalive: Duration::from_secs(3_600), ..Limits::default() };
+    let house = House::limited(limits).await;
+    let admin = house.admin().await;
+    let mut follower = house.follow(&admin, "/api/events?keepalive=2").await;
+    first_event(&mut follower).await;
+    assert_eq!(follower.next().await.unwrap().comment.as_deref(), Some("keepalive"));
+}
+
+#[tokio::test]
 async fn a_client_that_never_reads_is_cut_and_holds_up_nobody() {
     let limits = Limits { stall_time: Duration::from_millis(300), ..Limits::default() };
     let house = House::limited(limits).await;

@@ -52,10 +52,9 @@ async function expectCaughtUp(page: Page): Promise<void> {
 }
 
 describe('a page that goes on', () => {
-  it('says that its browser is offline, then that it is old, and comes back', async () => {
+  it('says that it is old while its browser is offline, and comes back', async () => {
     const page = await watchNow();
     await page.context().setOffline(true);
-    await untilText(page, '[data-light]', /reconnecting/);
     watched.upstream.at('/ledger', ILL);
     await watched.poll(id);
     await expectOld(page);

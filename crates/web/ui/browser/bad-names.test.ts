@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectIsolated } from './bidi';
+import { expectIsolated, expectPlain } from './bidi';
 import { expectNoOverflow, go, keep, type Visit } from './harness';
 import { openOwnStage } from './stage';
 import { watch } from './watched';
@@ -47,7 +47,10 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
     await rows(page, `/services?row=${ids['arabic'] ?? ''}&inspector=open`);
     await page.locator('aside').getByText('Endpoint').waitFor();
   },
-  service: (page) => rows(page, `/services/${ids['long'] ?? ''}`),
+  service: async (page) => {
+    await rows(page, `/services/${ids['long'] ?? ''}`);
+    await page.locator('[data-row]').filter({ hasText: 'invoice\uFFFDgnp.exe' }).waitFor();
+  },
   'service-dependency': async (page) => {
     await rows(page, `/services/${ids['long'] ?? ''}`);
     await page.locator('[data-row]').filter({ hasText: ARABIC }).press('Enter');
@@ -121,6 +124,7 @@ it.each(Object.entries(VIEWS))('%s shows odd names as text, and nothing else mov
     await keep(page, `odd-${name}-${String(width)}`);
   }
   await expectIsolated(page, name);
+  await expectPlain(page, name);
   expect(await page.title()).not.toBe('taken');
   expect(await page.locator('img, body script:not([src])').count()).toBe(0);
   expect(complaints.splice(0)).toEqual([]);

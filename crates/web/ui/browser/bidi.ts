@@ -24,3 +24,15 @@ export async function expectIsolated(page: Page, where: string): Promise<void> {
   });
   expect(leaking, where).toEqual([]);
 }
+
+/** No mark that turns text around is left where somebody reads, so no name reads as another. */
+export async function expectPlain(page: Page, where: string): Promise<void> {
+  const turned = await page.evaluate(() => {
+    const attributes = [...document.querySelectorAll('*')].flatMap((element) =>
+      ['aria-label', 'aria-valuetext', 'title'].map((name) => element.getAttribute(name) ?? ''),
+    );
+    const texts = [document.title, document.body.innerText, document.body.textContent ?? '', ...attributes];
+    return texts.filter((text) => /[\u202a-\u202e\u2066\u2067]/.test(text)).map((text) => text.slice(0, 160));
+  });
+  expect(turned, where).toEqual([]);
+}

@@ -1,8 +1,13 @@
 import { expect, it } from 'vitest';
 import { go, keep, untilText } from './harness';
 import { openOwnStage } from './stage';
+import { watch } from './watched';
 
 const stage = openOwnStage();
+const watched = watch(stage);
+
+/** As long as the dashboard waits for a sign of life, and what looking takes on a busy machine. */
+const NOTICED_MS = 13_000;
 
 it('tells a lost connection, loses its colour when stale, and comes back', async () => {
   // Not `leave`d: a browser notes each refused connection on its console.
@@ -18,13 +23,13 @@ it('tells a lost connection, loses its colour when stale, and comes back', async
   await untilText(page, '[data-voice]', /connection is lost/);
   expect(await page.locator('[data-row]').count()).toBeGreaterThan(0);
 
-  await untilText(page, '[data-light]', /stale 3\d s/);
+  await untilText(page, '[data-light]', /stale [1-9]\d s/);
   await untilText(page, '[data-voice]', /What you see is old/);
   await untilText(page, '[data-summary]', /^\s*Old data since \d\d:\d\d:\d\d/);
   expect(await filter('main')).toBe('grayscale(1)');
   expect(await filter('nav.rail')).toBe('grayscale(1)');
   expect(await filter('[data-light]')).toBe('none');
-  const words = await page.locator('tbody .status').allTextContents();
+  const words = await page.locator('tbody .status').allInnerTexts();
   expect(new Set(words)).toEqual(new Set(['was healthy']));
   await keep(page, 'stale');
 
@@ -32,5 +37,43 @@ it('tells a lost connection, loses its colour when stale, and comes back', async
   await untilText(page, '[data-light]', /live/);
   await untilText(page, '[data-voice]', /Live again/);
   expect(await filter('main')).toBe('none');
+  await page.context().close();
+});
+
+it('tells within about ten seconds that a server stands still, which nobody told it', async () => {
+  const { page } = await stage.visit();
+  await go(page, '/system');
+  stage.own.freeze(true);
+  try {
+    await page.locator('[data-light="stale"]').waitFor({ timeout: NOTICED_MS });
+  } finally {
+    stage.own.freeze(false);
+  }
+  await page.waitForSelector('[data-light="live"]');
+  await page.context().close();
+});
+
+it('keeps what lasts and what happened as they were last known', async () => {
+  const ill = [{ name: 'vault', healthy: false, errorMessage: 'refused' }];
+  await watched.add('Ledger', watched.upstream.at('/ledger', ill));
+  const { page } = await stage.visit();
+  await page.clock.install();
+  await go(page, '/');
+  const lasting = page.getByRole('article', { name: 'vault' }).locator('time').first();
+  const change = page.getByRole('main').locator('li').filter({ hasText: 'vault' }).first();
+  await lasting.getByText(/^for \d+\s\w+$/).waitFor();
+  await change.locator('svg.down').waitFor();
+
+  await stage.own.stop();
+  await untilText(page, '[data-light]', /stale/);
+  const stands = /^for \d+\s\w+ at \d\d:\d\d:\d\d$/;
+  const known = await lasting.innerText();
+  expect(known).toMatch(stands);
+  await page.clock.runFor(65_000);
+  expect(await lasting.innerText()).toBe(known);
+  // What happened stays true, and so does how long ago that was.
+  expect(await change.locator('svg.down').count()).toBe(1);
+  expect(await change.locator('.when').innerText()).toMatch(/^\d+\s*min ago$/);
+  await stage.own.start();
   await page.context().close();
 });

@@ -73,7 +73,7 @@ it.each(Object.entries(PAGES))('%s is accessible in both themes, fits, and asks 
   for (const theme of THEMES) {
     await switchTo(page, theme);
     await keep(page, `${name}-${theme}`);
-    await expectAccessible(page, `${name}, ${theme}`, theme);
+    await expectAccessible(page, `${name}, ${theme}`);
   }
   await expectNoOverflow(page, name);
   await page.setViewportSize(NARROW);

@@ -134,7 +134,11 @@ describe('the graph', () => {
     await open(page, `?at=${encodeURIComponent(wellAt)}`);
     await page.getByText('You look at').waitFor();
     await page.getByText('5 nodes, 5 edges', { exact: true }).waitFor();
+    // The line above is of now, and says so.
+    const isNow = page.locator('[data-summary]').getByText('now', { exact: true });
+    await isNow.waitFor();
     await page.getByRole('button', { name: 'Back to live' }).click();
+    await isNow.waitFor({ state: 'detached' });
     await page.getByRole('main').getByText('1 root cause').waitFor();
     expect(new URL(page.url()).searchParams.get('at')).toBeNull();
     await scrubber(page).focus();

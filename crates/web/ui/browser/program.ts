@@ -59,6 +59,11 @@ export class Program {
     });
   }
 
+  /** Stands still as it is, or goes on, without anybody who is connected being told. */
+  freeze(still: boolean): void {
+    this.#process?.kill(still ? 'SIGSTOP' : 'SIGCONT');
+  }
+
   async stop(): Promise<void> {
     const child = this.#process;
     this.#process = null;

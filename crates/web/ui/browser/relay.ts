@@ -25,8 +25,10 @@ export class Relay {
   readonly #server: HttpServer;
   /** Every stream that was ever asked for. */
   readonly streams: Followed[] = [];
+  /** How many whole pages were asked for. */
+  loads = 0;
   /** What is answered with 404, as if it were gone. */
-  missing: RegExp | null = null;
+  missing: (path: string) => boolean = () => false;
   /** What the server is told instead of where the browser stands. */
   position: string | null = null;
   #target = new URL('http://127.0.0.1');
@@ -63,7 +65,8 @@ export class Relay {
 
   #pass(asked: IncomingMessage, answer: ServerResponse): void {
     const path = asked.url ?? '';
-    if (this.missing?.test(path) === true) {
+    if (asked.headers['sec-fetch-mode'] === 'navigate') this.loads += 1;
+    if (this.missing(path)) {
       answer.writeHead(404).end();
       return;
     }

@@ -30,6 +30,10 @@ export class Server {
     return makeFirstAccount(this);
   }
 
+  freeze(still: boolean): void {
+    this.#program.freeze(still);
+  }
+
   stop(): Promise<void> {
     return this.#program.stop();
   }

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { go, leave } from './harness';
-import { signInAgain } from './people';
+import { PASSWORD, signInAgain } from './people';
 import { openOwnStage, visitEach } from './stage';
 import { WELL } from './upstream';
 import { watch } from './watched';
@@ -167,6 +167,51 @@ describe('an edit', () => {
     await page.getByRole('heading', { level: 1, name: 'Kept for long' }).waitFor();
     await leave(visit);
     await stage.asAdmin((api) => api.patch(`/api/services/${id}`, { name: 'Kept', team: null }));
+  });
+
+  it('goes on as soon as another tab has begun the session again', async () => {
+    const person = await stage.newPerson('edda@example.com', 'editor');
+    const visit = await stage.visit({}, person);
+    visit.mayRefuse(401);
+    const { page } = visit;
+    await go(page, `/services/${id}/edit`);
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Kept by another');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Save' }).click();
+    const again = page.getByRole('dialog', { name: 'Sign in again' });
+    await again.waitFor();
+    const other = await page.context().newPage();
+    await other.goto('/login');
+    await other.getByLabel('E-mail').fill('edda@example.com');
+    await other.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await other.keyboard.press('Enter');
+    await other.waitForSelector('[data-light="live"]');
+    await again.waitFor({ state: 'detached' });
+    expect(await name.inputValue()).toBe('Kept by another');
+    await leave(visit);
+  });
+
+  it('is not lost where a server that was set up anew knows the person by another id', async () => {
+    const visit = await stage.visit({}, await stage.newPerson('enno@example.com', 'editor'));
+    visit.mayRefuse(401);
+    const { page } = visit;
+    await go(page, `/services/${id}/edit`);
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Kept beyond');
+    const anew = (answer: { user: { id: string } }) => ({ ...answer, user: { ...answer.user, id: 'another' } });
+    for (const path of ['**/api/auth/login', '**/api/auth/me']) {
+      await page.route(path, async (route) => {
+        const answer = await route.fetch();
+        if (answer.status() !== 200) return route.fulfill({ response: answer });
+        await route.fulfill({ response: answer, json: anew((await answer.json()) as { user: { id: string } }) });
+      });
+    }
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await signInAgain(page);
+    expect(await name.inputValue()).toBe('Kept beyond');
+    await leave(visit);
   });
 
   it('leaves without a question when nothing was changed', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backoff, fail, isDue, lesser, light, start, succeed, type Light } from './connection';
+import { backoff, fail, isDue, knownUntil, lesser, light, start, succeed, type Light } from './connection';
 
 const T0 = 1_000_000;
 
@@ -32,6 +32,17 @@ describe('the light', () => {
 
   it('comes back to live with the first success', () => {
     expect(light(succeed(T0 + 90_000), T0 + 90_000)).toEqual({ kind: 'live' });
+  });
+});
+
+describe('what is known', () => {
+  it.each<[Light, number]>([
+    [{ kind: 'live' }, T0],
+    [{ kind: 'reconnecting', seconds: 3 }, T0],
+    [{ kind: 'superseded', since: T0 - 90_000 }, T0],
+    [{ kind: 'stale', seconds: 12, since: T0 - 12_000 }, T0 - 12_000],
+  ])('ends where nothing was heard any more: %o', (light, until) => {
+    expect(knownUntil(light, T0)).toBe(until);
   });
 });
 

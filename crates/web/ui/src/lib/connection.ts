@@ -69,6 +69,11 @@ export function light(connection: Connection, now: number): Light {
   return { kind: lastSuccess === null ? 'connecting' : 'live' };
 }
 
+/** The last moment of which anything is known: nobody can say what lasts beyond it. */
+export function knownUntil(light: Light, now: number): number {
+  return light.kind === 'stale' ? light.since : now;
+}
+
 const BY_TRUST: readonly Light['kind'][] = [
   'live',
   'connecting',

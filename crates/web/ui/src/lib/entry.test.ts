@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { linkError, loginAddress, loginError, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withFragment, withoutError } from './entry';
+import { isSamePerson, linkError, loginAddress, loginError, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withFragment, withoutError } from './entry';
+
+describe('the same person', () => {
+  const ana = { id: '1', email: 'ana@example.com' };
+
+  it.each([
+    [{ id: '1', email: 'ana@example.com' }, true],
+    [{ id: '1', email: 'ana@example.org' }, true],
+    [{ id: '2', email: ' Ana@Example.com' }, true],
+    [{ id: '2', email: 'bo@example.com' }, false],
+  ])('as ana is %o: %s', (other, same) => {
+    expect(isSamePerson(ana, other)).toBe(same);
+  });
+});
 
 describe('where to go after signing in', () => {
   it.each(['/', '/system', '/system?filter=a&row=b', '/admin/audit?actor=ana%40example.com', '/a//b'])(

@@ -1,3 +1,5 @@
+import type { Identity } from './api/accounts';
+import { compared } from './names';
 import { PATHS } from './route';
 
 /** Longer ones are ignored, as the server ignores them. */
@@ -13,6 +15,16 @@ export function safeNext(value: string | null | undefined): string | null {
   // Signing in leads on, not back to the page where one signs in.
   return value.split(/[?#]/)[0] === PATHS.login ? null : value;
 }
+
+/**
+ * Whether what one typed may be left to the other. A server that was set up anew knows the same person by
+ * another id; whoever signs in by the same e-mail address is who typed it.
+ */
+export function isSamePerson(one: Person, other: Person): boolean {
+  return one.id === other.id || compared(one.email) === compared(other.email);
+}
+
+type Person = Pick<Identity, 'id' | 'email'>;
 
 /** The address of the sign-in page that leads back to where one was. */
 export function loginAddress(pathname: string, search: string): string {

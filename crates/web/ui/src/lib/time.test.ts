@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, ago, counted, grouped, latency, moment, sinceTime, skew, span, until } from './time';
+import { absolute, ago, counted, grouped, lasted, latency, moment, sinceTime, skew, span, until } from './time';
 
 const plain = (text: string | null) => text?.replace(/[\u00a0\u202f]/g, ' ') ?? null;
 
@@ -24,6 +24,19 @@ describe('relative time', () => {
 
   it('never breaks between a number and its unit', () => {
     expect(span(5_000)).toBe('5\u00a0s');
+  });
+});
+
+describe('what lasts', () => {
+  const known = Date.parse('2026-01-01T03:12:40Z');
+
+  it('is told up to now', () => {
+    expect(plain(lasted(known - 45_000, known, known, 'UTC'))).toBe('45 s');
+    expect(plain(lasted(known + 45_000, known, known, 'UTC'))).toBe('0 s');
+  });
+
+  it('is told up to the last moment that is known, which is named', () => {
+    expect(plain(lasted(known - 45_000, known, known + 90_000, 'UTC'))).toBe('45 s at 03:12:40');
   });
 });
 

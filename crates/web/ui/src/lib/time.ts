@@ -29,6 +29,15 @@ export function span(ms: number): string {
   return unit(DAY, 'd');
 }
 
+/**
+ * For how long something is as it is: "45 s". Where nothing is known since some moment it stands still
+ * there, and says so: "35 s at 03:12:40".
+ */
+export function lasted(since: number, known: number, now: number, zone?: string): string {
+  const lasts = span(Math.max(known - since, 0));
+  return known < now ? `${lasts} at ${sinceTime(known, now, zone)}` : lasts;
+}
+
 /** A measured latency with as many digits as mean something. */
 export function latency(ms: number): string {
   if (!Number.isFinite(ms) || ms < 0) return '–';

@@ -1,5 +1,5 @@
 import { readSystem, type Failure } from '../lib/api/client';
-import { fail, isDue, lesser, light, start, succeed, type Connection } from '../lib/connection';
+import { fail, isDue, knownUntil, lesser, light, start, succeed, type Connection } from '../lib/connection';
 import { lightOf } from '../lib/live/link';
 import { changes, type System } from '../lib/status';
 import { onReadAgain, onReturn } from './refresh';
@@ -23,11 +23,9 @@ class Live {
   );
   readonly stale = $derived(this.light.kind === 'stale');
   /** The time by the server's clock, so that a wrong one here does not matter. */
-  readonly serverNow = $derived(
-    this.system === null
-      ? this.now
-      : Date.parse(this.system.now) + Math.max(this.now - this.readAt, 0),
-  );
+  readonly clock = $derived(this.#byServer(this.now));
+  /** The same, but it stands still where nothing is known any more: by it, what lasts is measured. */
+  readonly serverNow = $derived(this.stale ? this.#byServer(knownUntil(this.light, this.now)) : this.clock);
 
   run(): () => void {
     const timer = setInterval(() => {
@@ -59,6 +57,13 @@ class Live {
     this.readAt = (answer.sentAt + answer.gotAt) / 2;
     this.failure = null;
     this.#connection = succeed(this.now);
+  }
+
+  #byServer(time: number): number {
+    if (this.system === null) return time;
+    // A browser's clock may be set back; what was heard before the last reading lies before it.
+    const since = time - this.readAt;
+    return Date.parse(this.system.now) + (this.stale ? since : Math.max(since, 0));
   }
 
   #tick(): void {

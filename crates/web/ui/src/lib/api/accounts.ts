@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 
 export type Role = Schemas['Role'];
 export type Scope = Schemas['Scope'];
+export type Identity = Schemas['Identity'];
 export type Me = Schemas['Me'];
 export type Enter = Schemas['Enter'];
 export type Setup = Schemas['Setup'];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeBus, FakeWorld, settle } from './fakes';
 import { Holder, UNKNOWN, type Known } from './hold';
-import { begin, opened, SILENCE_MS, superseded } from './link';
+import { begin, KEEPALIVE_S, opened, SILENCE_MS, superseded } from './link';
 import type { Channel, Message, Told } from './messages';
 import { parsePosition } from './position';
 
@@ -57,7 +57,7 @@ describe('the holder of the connection', () => {
     await hold();
     await write(': hello\nretry: 700\n\nevent: snapshot\ndata: {"position":"a.1.0"}\n\n');
     await write(event('a.2.0'));
-    expect(world.last.path).toMatch(/^\/api\/events\?connection=name-\d$/);
+    expect(world.last.path).toMatch(/^\/api\/events\?connection=name-\d&keepalive=4$/);
     expect(world.last.resumedFrom).toBeNull();
     expect(phases()).toContain('open');
     expect(frames().map(({ to, event }) => [to.org, event?.type ?? null])).toEqual([
@@ -120,13 +120,19 @@ describe('the holder of the connection', () => {
   it('keeps one alive that only gives signs of life', async () => {
     await hold();
     for (let turn = 0; turn < 5; turn += 1) {
-      world.time += 30_000;
+      world.time += KEEPALIVE_S * 1_000;
       await write(': keepalive\n\n');
       holder.tick();
     }
     expect(world.streams).toHaveLength(1);
     const last = told.at(-1);
     expect(last?.kind === 'state' && last.link.heardAt).toBe(world.time);
+  });
+
+  it('asks for signs of life so often that one may be lost', async () => {
+    await hold();
+    const asked = new URL(world.last.path, 'http://localhost').searchParams.get('keepalive');
+    expect(Number(asked) * 2 * 1_000).toBeLessThan(SILENCE_MS);
   });
 
   it('gives way to another browser and does not come back by itself', async () => {

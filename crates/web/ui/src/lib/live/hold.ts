@@ -108,7 +108,8 @@ export class Holder {
   async #run(turn: number): Promise<void> {
     const resume = this.#position;
     const headers = { Accept: 'text/event-stream' };
-    const response = await this.#world.fetch(`${STREAM_PATH}?connection=${this.#connection}`, {
+    const query = `connection=${this.#connection}&keepalive=${String(links.KEEPALIVE_S)}`;
+    const response = await this.#world.fetch(`${STREAM_PATH}?${query}`, {
       cache: 'no-store',
       headers: resume === null ? headers : { ...headers, 'Last-Event-ID': formatPosition(resume) },
       signal: this.#abort.signal,

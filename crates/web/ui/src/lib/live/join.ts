@@ -21,8 +21,17 @@ export function join(user: string, ears: Ears, failed: () => void): Joined {
   tab.start();
   const stops = [() => { tab.stop(); }];
   if (way === 'locks') stops.push(holdByLock(name, () => tab.known));
-  else new SharedWorker(workerAddress, { type: 'module', name }).onerror = failed;
+  else stops.push(holdByWorker(name, failed));
   return { tab, leave: () => { for (const stop of stops) stop(); } };
+}
+
+/** Whoever joins keeps the worker: one that nobody holds may be gone before it says that it can't be loaded. */
+function holdByWorker(name: string, failed: () => void): () => void {
+  const worker = new SharedWorker(workerAddress, { type: 'module', name });
+  worker.onerror = failed;
+  return () => {
+    worker.onerror = null;
+  };
 }
 
 export function joinAlone(ears: Ears): Joined {

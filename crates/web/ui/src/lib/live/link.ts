@@ -23,8 +23,10 @@ export type Phase =
   | { readonly kind: 'superseded'; readonly since: number }
   | { readonly kind: 'signed-out' };
 
-/** The server gives a sign of life every 30 s. What is silent for longer is dead, or as good as. */
-export const SILENCE_MS = 40_000;
+/** So often the server is asked to give a sign of life. */
+export const KEEPALIVE_S = 4;
+/** One sign may be lost or late. What is silent for longer is dead, or as good as. */
+export const SILENCE_MS = 2 * KEEPALIVE_S * 1_000 + 2_000;
 /** A server that names a longer wait than this is asked again after this. */
 export const RETRY_LIMIT_MS = 60_000;
 /** As long as this, a tab may take to go on with what another one left. */

@@ -40,8 +40,8 @@ export function coloursOf(element: Element, isPast: boolean): Colours {
     accent: token('accent'),
     users: token('graph-users'),
     uses: token('graph-uses'),
-    // The past is drawn in outlines, so that nobody takes it for now.
-    fill: isPast ? each(() => ground) : each((status) => token(`status-${status}`)),
+    fill: each((status) => token(`status-${status}`)),
+    // Its ground is another, on which the palette alone is too faint.
     line: isPast ? words : each((status) => token(status === 'degraded' ? 'edge-degraded' : `status-${status}`)),
     words,
     font: style.fontFamily,

@@ -51,9 +51,8 @@ function dashed(pen: Pen, size: number): void {
   pen.setLineDash([]);
 }
 
-function cross(pen: Pen, x: number, y: number, size: number, { canvas, line, fill }: Colours): void {
-  // Where the glyph is an outline, the mark in it is too.
-  pen.strokeStyle = fill.down === canvas ? line.down : canvas;
+function cross(pen: Pen, x: number, y: number, size: number, { canvas }: Colours): void {
+  pen.strokeStyle = canvas;
   pen.beginPath();
   pen.moveTo(x - size, y - size);
   pen.lineTo(x + size, y + size);

@@ -1,3 +1,5 @@
+import { plain } from '../../lib/isolate';
+
 /** Names cut to the room they have; measuring is dear, so each is measured once. */
 export class Names {
   readonly #cut = new Map<string, string>();
@@ -12,7 +14,7 @@ export class Names {
     const known = this.#cut.get(key);
     if (known !== undefined) return known;
     if (this.#cut.size > LIMIT) this.#cut.clear();
-    const found = cut(pen, name, width);
+    const found = cut(pen, plain(name), width);
     this.#cut.set(key, found);
     return found;
   }

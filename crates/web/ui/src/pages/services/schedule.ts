@@ -8,10 +8,11 @@ export function reasonOf({ is_active, schedule }: Pick<ServiceDetail, 'is_active
   return schedule?.reason ?? 'Nobody has polled it yet: it is new, or its headers can’t be opened, which the log tells.';
 }
 
-/** When it is polled next, in a few words that count down. */
-export function nextText({ is_active, schedule }: Pick<ServiceDetail, 'is_active' | 'schedule'>, now: number): string {
+/** When it is polled next, in a few words that count down; without a time, nobody knows any more. */
+export function nextText({ is_active, schedule }: Pick<ServiceDetail, 'is_active' | 'schedule'>, now: number | null): string {
   if (!is_active) return 'not polled';
   if (schedule === null) return 'not known yet';
+  if (now === null) return 'not known';
   if (schedule.in_flight_since !== null) {
     return `under way for ${span(Math.max(now - Date.parse(schedule.in_flight_since), 0))}`;
   }

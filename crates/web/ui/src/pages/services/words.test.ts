@@ -95,6 +95,7 @@ describe('the schedule', () => {
   it('has no next poll where nobody polls', () => {
     expect(nextText({ is_active: false, schedule: null }, NOW)).toBe('not polled');
     expect(nextText({ is_active: true, schedule: null }, NOW)).toBe('not known yet');
+    expect(nextText({ is_active: true, schedule: schedule({}) }, null)).toBe('not known');
     expect(isOver({ is_active: true, schedule: null }, NOW)).toBe(false);
     expect(isOver(null, NOW)).toBe(false);
   });
