@@ -147,6 +147,8 @@ pub struct Site {
     pub metrics_public: bool,
     /// What the cookie of a session is called.
     pub cookie: CookieName,
+    /// What it watches is made up.
+    pub is_demo: bool,
 }
 
 /// Looks at the health of what Mainstay itself leans on.

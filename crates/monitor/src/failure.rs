@@ -12,6 +12,27 @@ pub struct PollFailure {
     pub message: String,
 }
 
+impl PollFailure {
+    /// The endpoint answered with a status that is no success.
+    #[must_use]
+    pub fn of_status(status: u16) -> Self {
+        let status = match status {
+            401 => "401 Unauthorized: it wants to know who asks".to_owned(),
+            403 => "403 Forbidden: it does not let Mainstay ask".to_owned(),
+            404 => "404 Not Found: nothing is at this path".to_owned(),
+            429 => "429 Too Many Requests".to_owned(),
+            500 => "500 Internal Server Error".to_owned(),
+            502 => "502 Bad Gateway".to_owned(),
+            503 => "503 Service Unavailable".to_owned(),
+            504 => "504 Gateway Timeout".to_owned(),
+            other => other.to_string(),
+        };
+        let message =
+            format!("the health endpoint answered {status}; only 2xx counts as an answer");
+        Self { kind: FailureKind::HttpStatus, message }
+    }
+}
+
 /// The kinds of failure, which callers and alerts can tell apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FailureKind {

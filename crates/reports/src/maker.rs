@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use mainstay_base::Id;
+use mainstay_base::{Id, replace_nul};
 use mainstay_events::Outbox;
 use mainstay_jobs::{
     Change, Claimed, Context, DEFAULT_MAX_RUN, Handler, JobError, JobsError, Kind, Lease,
 };
 use mainstay_store::{StoreError, Tx};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::decide;
 use crate::follow;
@@ -116,7 +116,7 @@ struct Attempt<'a> {
 
 /// What an attempt has stored and is to be written down.
 enum Stored {
-    Report { report: String, timeline: Option<String>, with: MadeWith },
+    Report { report: String, timeline: Option<String>, title: Option<String>, with: MadeWith },
     Unfit { raw: String, summary: String },
 }
 
@@ -138,8 +138,9 @@ impl Attempt<'_> {
             }
         };
         match stored {
-            Stored::Report { report, timeline, with } => {
-                let made = Made { report: &report, timeline: timeline.as_deref(), with: &with };
+            Stored::Report { report, timeline, title, with } => {
+                let (timeline, title) = (timeline.as_deref(), title.as_deref());
+                let made = Made { report: &report, timeline, title, with: &with };
                 self.finalise(context, &made).await
             }
             Stored::Unfit { raw, summary } => self.give_up(context, &raw, summary).await,
@@ -166,8 +167,10 @@ impl Attempt<'_> {
                     Some(recorded) => Some(self.store(Artefact::Timeline, told(recorded)).await?),
                     None => None,
                 };
+                let title = report.get("title").and_then(Value::as_str);
+                let title = title.map(|title| replace_nul(title).into_owned());
                 let report = self.store(Artefact::Report, report.to_string()).await?;
-                Ok(Stored::Report { report, timeline, with })
+                Ok(Stored::Report { report, timeline, title, with })
             }
             Draft::Unfit { raw, summary } => {
                 let raw = self.store(Artefact::Raw, raw).await?;

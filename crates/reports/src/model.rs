@@ -183,6 +183,8 @@ pub struct File {
     pub job_id: Option<Id>,
     /// Where its objects are.
     pub keys: Keys,
+    /// What its report is called.
+    pub title: Option<String>,
     /// What its report was made with.
     pub made_with: Option<MadeWith>,
     /// The time of the incident, if its owner said it.

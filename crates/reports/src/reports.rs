@@ -190,7 +190,8 @@ impl Reports {
     ) -> Result<File, ReportsError> {
         let file = files::find_in(tx, user, id).await?.ok_or(ReportsError::NotFound)?;
         if let Some(job) = file.job_id {
-            match self.shared.jobs.cancel(tx, out, job).await {
+            // That its report will not be is no news of a file that goes.
+            match self.shared.jobs.cancel(tx, &mut Outbox::default(), job).await {
                 Ok(_) | Err(JobsError::AlreadyFinished | JobsError::NotFound) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -47,6 +47,8 @@ pub(crate) struct Parts {
     pub(crate) runner: Option<Turning>,
     /// What the cookie of a session is called.
     pub(crate) cookie: CookieName,
+    /// Whether what is watched is made up.
+    pub(crate) is_demo: bool,
 }
 
 /// What `work` has opened and started.
@@ -77,6 +79,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         reports,
         runner,
         cookie,
+        is_demo,
     } = parts;
     let limits = Limits {
         connections: usize::try_from(config.http.max_connections).unwrap_or(usize::MAX),
@@ -96,7 +99,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         probe: Arc::new(probe),
         assets: Arc::new(Dashboard),
         metrics,
-        site: site(config, cookie),
+        site: Site { is_demo, ..site(config, cookie) },
         trusts: trusts(config),
         settings: config.shown.clone().into(),
         accounts,
@@ -122,6 +125,7 @@ pub(crate) fn vitals(config: &Config, address: &ListenAddress, parts: WorkParts)
         origin: None,
         metrics_public: config.metrics.public,
         cookie: CookieName::default(),
+        is_demo: false,
     };
     Vitals { clock, ids, accounts, probe: Arc::new(probe), metrics, site, limits }
 }
@@ -147,6 +151,7 @@ fn site(config: &Config, cookie: CookieName) -> Site {
         origin: config.http.public_url.as_ref().map(|url| url.as_str().to_owned()),
         metrics_public: config.metrics.public,
         cookie,
+        is_demo: false,
     }
 }
 
@@ -286,6 +291,7 @@ fn check_recorder(monitor: &Monitor) -> SystemCheck {
             );
             (CheckStatus::Down, detail)
         }
+        None if waiting == 1 => (CheckStatus::Healthy, "1 result waits to be recorded".to_owned()),
         None => (CheckStatus::Healthy, format!("{waiting} results wait to be recorded")),
     };
     SystemCheck { name: "recorder".to_owned(), status, detail, latency_ms: 0.0 }

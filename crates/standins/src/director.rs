@@ -5,16 +5,28 @@ use std::time::Duration;
 
 use mainstay_base::{Clock, Moment};
 
+use crate::hurry;
 use crate::story::Story;
 use crate::world::World;
 
-/// How fast the story goes, and from where on.
+/// How the story is told, and from where on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
-    /// The moment of the story at the start.
+    /// What of it was told before the start.
     pub start_ms: i64,
-    /// Seconds of the story for each real one; at 0 it stands still.
-    pub speed: u32,
+    /// How it goes on.
+    pub telling: Telling,
+}
+
+/// How the story goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    /// It stands still.
+    Held,
+    /// As it happens.
+    Usual,
+    /// As it happens, but for the calm, of which the most is left out.
+    Hurried,
 }
 
 /// Tells the moment of the story. A clone tells the same.
@@ -29,9 +41,14 @@ pub struct Director {
 impl Pace {
     /// The moment of the story after so much real time.
     #[must_use]
-    pub fn story_ms(&self, elapsed: Duration) -> i64 {
+    pub fn story_ms(&self, story: Story, elapsed: Duration) -> i64 {
         let elapsed = i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX);
-        self.start_ms.saturating_add(elapsed.saturating_mul(i64::from(self.speed)))
+        let told = self.start_ms.saturating_add(elapsed);
+        match self.telling {
+            Telling::Held => self.start_ms,
+            Telling::Usual => told,
+            Telling::Hurried => hurry::story_ms(story, told),
+        }
     }
 }
 
@@ -47,7 +64,7 @@ impl Director {
     #[must_use]
     pub fn world(&self) -> World {
         let elapsed = self.clock.moment().since(self.began);
-        World::at_speed(self.story, self.pace.story_ms(elapsed), self.pace.speed)
+        World::at(self.story, self.pace.story_ms(self.story, elapsed))
     }
 }
 
@@ -64,15 +81,16 @@ mod tests {
 
     #[test]
     fn the_story_goes_at_its_pace() {
-        for (start_ms, speed, elapsed, expected) in [
-            (0, 1, 1_500, 1_500),
-            (95_000, 1, 1_500, 96_500),
-            (0, 4, 1_500, 6_000),
-            (45_000, 0, 1_500, 45_000),
-            (i64::MAX, 4, 1_500, i64::MAX),
+        for (start_ms, telling, elapsed, expected) in [
+            (0, Telling::Usual, 1_500, 1_500),
+            (95_000, Telling::Usual, 1_500, 96_500),
+            (0, Telling::Hurried, 1_500, 6_000),
+            (45_000, Telling::Held, 1_500, 45_000),
+            (i64::MAX, Telling::Usual, 1_500, i64::MAX),
         ] {
-            let pace = Pace { start_ms, speed };
-            assert_eq!(pace.story_ms(Duration::from_millis(elapsed)), expected);
+            let pace = Pace { start_ms, telling };
+            let found = pace.story_ms(Story { seed: 7 }, Duration::from_millis(elapsed));
+            assert_eq!(found, expected, "{pace:?}");
         }
     }
 }

@@ -3,13 +3,16 @@
 //! A simulated [`company`] (who there is and what leans on what) → the [`story`] (what happens to it and
 //! when, by a seed) → the [`world`] (how everything is at one moment, with [`noise`]) → the [`answer`](mod@answer) of
 //! each health endpoint, in the words of its framework → [`serve`] (real endpoints on loopback, by the
-//! clock of the [`director`]). Beside it the provider of a language model ([`llm`]).
+//! clock of the [`director`], which may [`hurry`]). Beside it the call about an incident ([`call`]) and the
+//! provider of a language model ([`llm`]).
 //!
 //! Everything but the last step is pure: the same seed and the same moment make the same world.
 
 pub mod answer;
+pub mod call;
 pub mod company;
 pub mod director;
+pub mod hurry;
 pub mod llm;
 pub mod noise;
 pub mod serve;
@@ -17,8 +20,9 @@ pub mod story;
 pub mod world;
 
 pub use answer::{Answer, answer};
-pub use company::{ALIASES, Alias, LINKS, Link, SERVICES, Service, THINGS, Thing, Wire};
-pub use director::{Director, Pace};
+pub use call::Call;
+pub use company::{ALIASES, Alias, SERVICES, Service, THINGS, Thing, Wire};
+pub use director::{Director, Pace, Telling};
 pub use serve::{Company, Endpoint};
 pub use story::{Act, Happening, Story};
 pub use world::{Grade, Manner, World};

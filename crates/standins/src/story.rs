@@ -149,6 +149,12 @@ impl Story {
         moments
     }
 
+    /// When an act happened in the past.
+    #[must_use]
+    pub fn in_the_past(&self, act: Act) -> Option<Happening> {
+        (-CHAPTERS..0).filter_map(|chapter| self.chapter(chapter)).find(|one| one.act == act)
+    }
+
     /// The acts of a cycle, in their order.
     fn cycle(&self, number: i64) -> Vec<Happening> {
         if number == 0 {

@@ -63,8 +63,6 @@ pub enum Says {
 pub struct World {
     seed: u64,
     story_ms: i64,
-    /// How many steps later others notice.
-    notice: usize,
     /// What is wrong now, in the middle, and in steps of [`NOTICE_MS`] before and after.
     steps: Vec<Troubles>,
 }
@@ -75,8 +73,8 @@ pub struct World {
 const NOTICE_MS: i64 = 7_000;
 /// As many services as stand behind each other.
 const REACH: usize = 5;
-/// How many times as fast a story can be told.
-const FASTEST: u32 = 8;
+/// Where now stands among the steps.
+const NOW: usize = REACH;
 
 /// What is wrong at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -92,20 +90,10 @@ impl World {
     /// The world of a story at one moment.
     #[must_use]
     pub fn at(story: Story, story_ms: i64) -> Self {
-        Self::at_speed(story, story_ms, 1)
-    }
-
-    /// The same when the story is told so many times as fast: from poll to poll more of it goes by, and
-    /// so others notice as much later.
-    #[must_use]
-    pub fn at_speed(story: Story, story_ms: i64, speed: u32) -> Self {
-        let speed = speed.clamp(1, FASTEST);
-        let notice = usize::try_from(speed).unwrap_or(1);
-        let notice_ms = NOTICE_MS.saturating_mul(i64::from(speed));
-        let reach = i64::try_from(REACH.saturating_mul(notice)).unwrap_or(0);
+        let reach = i64::try_from(REACH).unwrap_or(0);
         let moments = (-reach..=reach).map(|step| story_ms.saturating_add(step * NOTICE_MS));
-        let steps = moments.map(|at| Troubles::at(story, at, notice_ms)).collect();
-        Self { seed: story.seed, story_ms, notice, steps }
+        let steps = moments.map(|at| Troubles::at(story, at)).collect();
+        Self { seed: story.seed, story_ms, steps }
     }
 
     /// The moment.
@@ -117,22 +105,19 @@ impl World {
     /// How the endpoint of a service behaves.
     #[must_use]
     pub fn manner(&self, slug: &str) -> Manner {
-        self.step(self.middle())
-            .and_then(|now| now.manners.get(slug))
-            .copied()
-            .unwrap_or(Manner::Answers)
+        self.step(NOW).and_then(|now| now.manners.get(slug)).copied().unwrap_or(Manner::Answers)
     }
 
     /// What is wrong with a thing, if something is.
     #[must_use]
     pub fn trouble(&self, slug: &str) -> Option<Trouble> {
-        self.step(self.middle())?.things.get(slug).copied()
+        self.step(NOW)?.things.get(slug).copied()
     }
 
     /// How well something works for those who lean on it.
     #[must_use]
     pub fn grade(&self, on: On) -> Grade {
-        self.grade_at(on, self.middle(), &mut Known::new())
+        self.grade_at(on, NOW, &mut Known::new())
     }
 
     /// How many times longer than usual a check takes that `service` makes.
@@ -146,8 +131,7 @@ impl World {
             On::Thing(slug) => self.step(step).map_or(Grade::Fine, |then| then.grade(slug)),
             On::Service(slug) => {
                 let Some(service) = Service::find(slug) else { return Grade::Fine };
-                let (from, to) =
-                    (step.saturating_sub(self.notice), step.saturating_add(self.notice));
+                let (from, to) = (step.saturating_sub(1), step.saturating_add(1));
                 let noticed = (from..=to).map(|step| self.works_at(service, step, known));
                 noticed.min().unwrap_or(Grade::Fine)
             }
@@ -179,21 +163,17 @@ impl World {
         }
     }
 
-    fn middle(&self) -> usize {
-        REACH.saturating_mul(self.notice)
-    }
-
     fn step(&self, step: usize) -> Option<&Troubles> {
         self.steps.get(step).or(self.steps.last())
     }
 }
 
 impl Troubles {
-    fn at(story: Story, story_ms: i64, notice_ms: i64) -> Self {
+    fn at(story: Story, story_ms: i64) -> Self {
         let mut troubles = Self::default();
         for happening in story.around(story_ms) {
             if let Some(progress) = happening.progress(story_ms) {
-                let notice = notice_ms.saturating_mul(1_000).checked_div(happening.length);
+                let notice = (NOTICE_MS * 1_000).checked_div(happening.length);
                 troubles.happen(happening.act, progress, notice.unwrap_or(0));
             }
         }
@@ -311,38 +291,34 @@ mod tests {
     }
 
     #[test]
-    fn however_fast_it_is_told_a_poll_finds_a_cause_before_its_effects() {
+    fn a_poll_finds_a_cause_before_its_effects() {
         const END: i64 = 300;
-        for speed in [1, 2, 4] {
-            // From poll to poll.
-            let poll = 5 * i64::from(speed);
-            let told = (-poll..END + poll).map(|at| World::at_speed(STORY, at * 1_000, speed));
-            let told: Vec<World> = told.collect();
-            let around = usize::try_from(2 * poll).unwrap();
-            let mut noticed = 0;
-            for worlds in told.windows(around + 1) {
-                let (before, now) = (&worlds[0], &worlds[around / 2]);
-                for service in SERVICES {
-                    let grade = now.grade(On::Service(service.slug));
-                    if grade == Grade::Fine {
-                        continue;
-                    }
-                    noticed += 1;
-                    let own =
-                        |world: &World| world.works_at(service, world.middle(), &mut Known::new());
-                    let at = now.story_ms() / 1_000;
-                    assert!(
-                        worlds.iter().all(|world| own(world) >= grade),
-                        "{} at {at} s, {speed} times as fast",
-                        service.slug
-                    );
+        // From poll to poll.
+        const POLL: i64 = 5;
+        let told: Vec<World> = (-POLL..END + POLL).map(world).collect();
+        let around = usize::try_from(2 * POLL).unwrap();
+        let mut noticed = 0;
+        for worlds in told.windows(around + 1) {
+            let (before, now) = (&worlds[0], &worlds[around / 2]);
+            for service in SERVICES {
+                let grade = now.grade(On::Service(service.slug));
+                if grade == Grade::Fine {
+                    continue;
                 }
-                if now.manner("orders") == Manner::Refuses {
-                    assert_eq!(before.grade(On::Thing("postgres")), Grade::Failing);
-                }
+                noticed += 1;
+                let own = |world: &World| world.works_at(service, NOW, &mut Known::new());
+                let at = now.story_ms() / 1_000;
+                assert!(
+                    worlds.iter().all(|world| own(world) >= grade),
+                    "{} at {at} s",
+                    service.slug
+                );
             }
-            assert!(noticed > 0, "{speed} times as fast");
+            if now.manner("orders") == Manner::Refuses {
+                assert_eq!(before.grade(On::Thing("postgres")), Grade::Failing);
+            }
         }
+        assert!(noticed > 0);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! For tests only: [`clock`] to move by hand, [`database`] of each kind, [`interrupt`] to drop a
-//! future in the middle, [`proxy`] to make a server slow, `s3` to store objects (by the feature of that
+//! future in the middle, [`plans`] of statements, [`proxy`] to make a server slow, `s3` to store objects (by the feature of that
 //! name), [`tasks`] that are left.
 #![allow(
     clippy::expect_used,
@@ -11,6 +11,7 @@
 pub mod clock;
 pub mod database;
 pub mod interrupt;
+pub mod plans;
 pub mod proxy;
 #[cfg(feature = "s3")]
 pub mod s3;
@@ -19,6 +20,7 @@ pub mod tasks;
 pub use clock::{FakeClock, set_database_clock};
 pub use database::TestDatabase;
 pub use interrupt::drop_at_await;
+pub use plans::{plan, plan_with_ones};
 pub use proxy::SlowProxy;
 #[cfg(feature = "s3")]
 pub use s3::S3Server;

@@ -48,6 +48,9 @@ pub(super) struct File {
     /// What its owner called it.
     #[schema(example = "incident-call.vtt")]
     name: String,
+    /// What its report is called; `null` until there is one.
+    #[schema(required, example = "Checkout was down for half an hour")]
+    title: Option<String>,
     /// How large it is; `null` while it is uploaded.
     #[schema(required)]
     size_bytes: Option<i64>,
@@ -237,6 +240,7 @@ impl From<mainstay_reports::File> for File {
         Self {
             id: file.id,
             name: file.name,
+            title: file.title,
             size_bytes: file.size_bytes,
             status: file.status,
             window: file.window,

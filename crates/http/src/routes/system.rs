@@ -20,6 +20,8 @@ pub(super) struct System {
     /// The commit it was built from, where that is known.
     #[schema(required)]
     commit: Option<&'static str>,
+    /// Whether what it watches is made up: `mainstay demo`.
+    is_demo: bool,
     /// When it started.
     #[schema(value_type = String, format = DateTime)]
     started_at: Timestamp,
@@ -42,6 +44,7 @@ pub(super) async fn system(State(state): State<SharedState>) -> Result<Json<Syst
     Ok(Json(System {
         version: state.build.version,
         commit: state.build.commit,
+        is_demo: state.site.is_demo,
         started_at: state.started_at,
         now: state.clock.now(),
         database: state.probe.database(),

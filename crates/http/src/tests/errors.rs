@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::house::{House, Plan};
 use super::raw::{Answer, exchange, get, post_json, request};
-use crate::{CONTENT_SECURITY_POLICY, CookieName, Limits, Site};
+use crate::{CONTENT_SECURITY_POLICY, Limits, Site};
 
 #[tokio::test]
 async fn what_is_not_there() {
@@ -95,13 +95,8 @@ async fn when_alone_only_loopback_names_are_answered() {
 
 #[tokio::test]
 async fn a_site_for_others_answers_to_every_name() {
-    let site = Site {
-        alone: false,
-        https: true,
-        origin: None,
-        metrics_public: false,
-        cookie: CookieName::default(),
-    };
+    let site =
+        Site { alone: false, https: true, origin: None, metrics_public: false, ..Site::default() };
     let house = House::build(Plan { site, ..Plan::default() }).await;
     let text = "GET /healthz HTTP/1.1\r\nHost: mainstay.example\r\nConnection: close\r\n\r\n";
     let answer = Answer::parse(&exchange(house.address, text.as_bytes()).await);
@@ -111,13 +106,8 @@ async fn a_site_for_others_answers_to_every_name() {
 
 #[tokio::test]
 async fn alone_over_tls_other_sites_on_loopback_are_not_forced_to_it() {
-    let site = Site {
-        alone: true,
-        https: true,
-        origin: None,
-        metrics_public: false,
-        cookie: CookieName::default(),
-    };
+    let site =
+        Site { alone: true, https: true, origin: None, metrics_public: false, ..Site::default() };
     let house = House::build(Plan { site, ..Plan::default() }).await;
     let answer = get(house.address, "/healthz").await;
     assert_eq!(answer.status, 200);

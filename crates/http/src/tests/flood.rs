@@ -8,7 +8,7 @@ use mainstay_base::{Clock, Moment, Timestamp};
 
 use super::house::{House, Plan};
 use super::raw::{Answer, get, request};
-use crate::{CookieName, Limits, Site};
+use crate::{Limits, Site};
 
 /// Always the same moment, so that a slow machine earns nothing back.
 struct Standing;
@@ -26,13 +26,7 @@ impl Clock for Standing {
 fn plan(alone: bool) -> Plan {
     Plan {
         limits: Limits { address_rate: 1, address_burst: 3, ..Limits::default() },
-        site: Site {
-            alone,
-            https: false,
-            origin: None,
-            metrics_public: true,
-            cookie: CookieName::default(),
-        },
+        site: Site { alone, https: false, origin: None, metrics_public: true, ..Site::default() },
         trusts: |address: IpAddr| address.is_loopback(),
         clock: Arc::new(Standing),
         ..Plan::default()

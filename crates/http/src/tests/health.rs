@@ -8,7 +8,7 @@ use mainstay_accounts::{Role, Scope};
 use super::house::{House, Plan};
 use super::people::bearer;
 use super::raw::{get, request};
-use crate::{CookieName, Limits, Site};
+use crate::{Limits, Site};
 
 #[tokio::test]
 async fn alive_without_looking_at_anything() {
@@ -67,6 +67,7 @@ async fn the_system_describes_itself() {
     let house = House::open().await;
     let admin = house.admin().await;
     let system = admin.get("/api/system").await.json();
+    assert_eq!(system["is_demo"], false);
     assert_eq!(system["version"], "1.2.3");
     assert_eq!(system["commit"], "abc1234");
     assert_eq!(system["started_at"], "2026-11-15T21:00:00.007Z");
@@ -85,13 +86,7 @@ async fn metrics_are_open_when_alone_or_public() {
     for (alone, metrics_public, status) in
         [(true, false, 200), (false, true, 200), (true, true, 200), (false, false, 401)]
     {
-        let site = Site {
-            alone,
-            https: false,
-            origin: None,
-            metrics_public,
-            cookie: CookieName::default(),
-        };
+        let site = Site { alone, https: false, origin: None, metrics_public, ..Site::default() };
         let house = House::build(Plan { site, ..Plan::default() }).await;
         let answer = get(house.address, "/metrics").await;
         assert_eq!(answer.status, status, "{alone} {metrics_public}");
@@ -108,13 +103,8 @@ async fn metrics_are_open_when_alone_or_public() {
 
 #[tokio::test]
 async fn metrics_of_a_site_for_others_take_a_token_that_reads() {
-    let site = Site {
-        alone: false,
-        https: false,
-        origin: None,
-        metrics_public: false,
-        cookie: CookieName::default(),
-    };
+    let site =
+        Site { alone: false, https: false, origin: None, metrics_public: false, ..Site::default() };
     let house = House::build(Plan { site, ..Plan::default() }).await;
     let admin = house.admin().await;
     let viewer = house.user(&admin, "viewer@example.com", Role::Viewer).await;

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::house::{House, Plan};
 use super::raw::{Answer, PATIENCE, exchange, get, post_json, request};
-use crate::{CookieName, Limits, Site};
+use crate::{Limits, Site};
 
 thread_local! {
     static LINES: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -172,13 +172,8 @@ async fn every_metric_has_its_help_and_its_buckets() {
 
 #[tokio::test]
 async fn metrics_of_a_site_for_others_name_no_host() {
-    let site = Site {
-        alone: false,
-        https: false,
-        origin: None,
-        metrics_public: true,
-        cookie: CookieName::default(),
-    };
+    let site =
+        Site { alone: false, https: false, origin: None, metrics_public: true, ..Site::default() };
     let house = House::build(Plan { site, ..Plan::default() }).await;
     let text = "GET /api/nothing HTTP/1.1\r\nHost: inner.example\r\nConnection: close\r\n\r\n";
     let answer = Answer::parse(&exchange(house.address, text.as_bytes()).await);

@@ -129,9 +129,5 @@ fn judge_status(answer: WebAnswer) -> Result<Bytes, PollFailure> {
     if answer.is_success() {
         return Ok(answer.body);
     }
-    let status = answer.status;
-    let message = format!(
-        "the endpoint answered with status {status}, and a health endpoint answers with 2xx; see what it says itself"
-    );
-    Err(PollFailure { kind: FailureKind::HttpStatus, message })
+    Err(PollFailure::of_status(answer.status))
 }

@@ -33,7 +33,11 @@ pub struct Told {
 
 /// The names of everything, as they change.
 #[derive(Default)]
-struct Names(HashMap<Id, String>);
+struct Names {
+    services: HashMap<Id, String>,
+    /// What dependencies go by, as far as that was told.
+    canonical: HashMap<Id, String>,
+}
 
 impl Past {
     /// What was recorded in a span, oldest first, at most `most` lines: how services and dependencies
@@ -83,7 +87,8 @@ impl Past {
             let moment = self.at(at).await?;
             let roots = aside(move || named_roots(&moment, missing_for)).await?;
             if roots != before && !roots.is_empty() {
-                let what = format!("root causes then: {}", roots.join(", "));
+                let word = if roots.len() == 1 { "root cause" } else { "root causes" };
+                let what = format!("{word} then: {}", roots.join(", "));
                 told.push(Told { at, what, matters: true });
             }
             before = roots;
@@ -95,8 +100,9 @@ impl Past {
 impl Names {
     /// What was not well when the span begins.
     fn begin(&mut self, at: Timestamp, state: &WholeState) -> Vec<Told> {
-        let services = state.services.iter().map(|one| (one.id, one.name.clone()));
-        self.0.extend(services);
+        self.services.extend(state.services.iter().map(|one| (one.id, one.name.clone())));
+        let canonical = state.dependencies.iter().map(|one| (one.id, one.canonical_name.clone()));
+        self.canonical.extend(canonical);
         let bad = state
             .services
             .iter()
@@ -113,10 +119,13 @@ impl Names {
         if item.dependency_id.is_none()
             && matches!(item.kind, ChangeKind::Added | ChangeKind::Renamed)
         {
-            self.0.insert(item.service_id, after.unwrap_or_default().to_owned());
+            self.services.insert(item.service_id, after.unwrap_or_default().to_owned());
         }
-        let service = self.0.get(&item.service_id).map_or("(unknown)", String::as_str);
-        let dependency = item.dependency_name.as_deref();
+        if let (ChangeKind::Alias, Some(id), Some(name)) = (item.kind, item.dependency_id, after) {
+            self.canonical.insert(id, name.to_owned());
+        }
+        let service = self.services.get(&item.service_id).map_or("(unknown)", String::as_str);
+        let dependency = item.dependency_name.as_deref().map(|name| self.called(item, name));
         let (what, matters) = match (item.kind, dependency, after) {
             (ChangeKind::Service, _, Some(status)) => {
                 (format!("service {service} became {status}"), true)
@@ -136,6 +145,15 @@ impl Names {
             _ => return None,
         };
         Some(Told { at: item.at, what, matters })
+    }
+
+    /// What a dependency goes by, with what its service calls it where that is another name.
+    fn called(&self, item: &HistoryItem, reported: &str) -> String {
+        let canonical = item.dependency_id.and_then(|id| self.canonical.get(&id));
+        match canonical {
+            Some(canonical) if canonical != reported => format!("{canonical} ({reported})"),
+            _ => reported.to_owned(),
+        }
     }
 }
 
@@ -160,7 +178,8 @@ fn named_roots(moment: &PastMoment, missing_for: Duration) -> Vec<String> {
     let roots = causes::find(&snapshot).roots;
     let named = roots.iter().take(MOST_ROOTS).map(|root| {
         let members: Vec<String> = root.members.iter().filter_map(|&place| name(place)).collect();
-        format!("{} (hurts {} services)", members.join(" and "), root.hurts)
+        let services = if root.hurts == 1 { "service" } else { "services" };
+        format!("{} (hurts {} {services})", members.join(" and "), root.hurts)
     });
     named.collect()
 }

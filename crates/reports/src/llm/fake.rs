@@ -19,6 +19,9 @@ const MAX_TIMELINE: usize = 12;
 /// The most characters of a quote, and of what is said about it.
 const MAX_QUOTE: usize = 300;
 
+/// The most bytes of a time until when something is to be done.
+const MAX_DUE: usize = 60;
+
 /// The most characters of the title.
 const MAX_TITLE: usize = 120;
 
@@ -125,8 +128,15 @@ impl<'a> Said<'a> {
         json!([{ "quote": self.text, "timecode": self.timecode }])
     }
 
-    fn claim(&self) -> Value {
-        json!({ "text": self.text, "evidence": self.evidence() })
+    /// The sentence that holds one of the words; all of it where none does.
+    fn sentence(&self, words: &[&str]) -> &'a str {
+        let mut sentences = self.text.split_inclusive(['.', '?', '!']).map(str::trim);
+        let held = sentences.find(|one| Self { text: *one, ..*self }.holds(words));
+        held.unwrap_or(self.text)
+    }
+
+    fn claim(&self, words: &[&str]) -> Value {
+        json!({ "text": self.sentence(words), "evidence": self.evidence() })
     }
 
     fn entry(&self) -> Value {
@@ -134,14 +144,22 @@ impl<'a> Said<'a> {
     }
 
     fn action(&self) -> Value {
-        let (owner, action) = (self.speaker, self.text);
-        json!({ "owner": owner, "action": action, "due": null, "evidence": self.evidence() })
+        let (owner, action, due) = (self.speaker, self.text, self.due());
+        json!({ "owner": owner, "action": action, "due": due, "evidence": self.evidence() })
+    }
+
+    /// Until when, in the words of the call: what follows its last "by".
+    fn due(&self) -> Option<&'a str> {
+        let (_, rest) = self.text.rsplit_once(" by ")?;
+        let due = rest.trim().trim_end_matches(['.', '!']);
+        (!due.is_empty() && due.len() <= MAX_DUE).then_some(due)
     }
 }
 
 fn title(said: &[Said<'_>]) -> String {
     let told = with(said, IMPACT).next().or(said.first());
-    let told = told.map_or("what was said in the call", |one| one.text);
+    let told = told.map_or("what was said in the call", |one| one.sentence(IMPACT));
+    let told = told.trim_end_matches('.');
     format!("Incident: {}", shortened(told, MAX_TITLE))
 }
 
@@ -150,14 +168,14 @@ fn summary(said: &[Said<'_>]) -> String {
     let told =
         format!("The call has {count} lines. This report was written without a language model.");
     match cause {
-        Some(cause) => format!("{told} The cause that was named: {}", cause.text),
+        Some(cause) => format!("{told} The cause that was named: {}", cause.sentence(CAUSES)),
         None => format!("{told} No cause was named."),
     }
 }
 
 fn impact(said: &[Said<'_>]) -> Value {
     match with(said, IMPACT).next() {
-        Some(one) => one.claim(),
+        Some(one) => one.claim(IMPACT),
         None => json!({ "text": "Nobody said who noticed.", "evidence": [] }),
     }
 }
@@ -168,7 +186,7 @@ fn severity(said: &[Said<'_>]) -> &'static str {
 }
 
 fn claims(said: &[Said<'_>], words: &[&str]) -> Vec<Value> {
-    with(said, words).map(Said::claim).collect()
+    with(said, words).map(|one| one.claim(words)).collect()
 }
 
 fn questions(said: &[Said<'_>]) -> Vec<Value> {
@@ -249,6 +267,18 @@ mod tests {
             let line = CALL.lines().find(|line| line.ends_with(&quote)).unwrap();
             assert!(line.starts_with(timecode.as_str().unwrap()), "{quote}");
         }
+    }
+
+    #[test]
+    fn it_tells_the_sentence_that_says_it_and_until_when_somebody_will_act() {
+        let call = "00:00:05 Ada: Hello all. Customers see errors. It is late.\n\
+            00:01:00 Bob: I will fix it by the end of the month.\n\
+            00:02:00 Bob: I will look into it.\n";
+        let report = written(call.as_bytes()).unwrap();
+        assert_eq!(report["title"], "Incident: Customers see errors");
+        assert_eq!(report["impact"]["text"], "Customers see errors.");
+        assert_eq!(report["actions"][0]["due"], "the end of the month");
+        assert!(report["actions"][1]["due"].is_null());
     }
 
     #[test]

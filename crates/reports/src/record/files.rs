@@ -14,7 +14,7 @@ macro_rules! select_file {
             concat!(
                 "SELECT user_id, id, original_name, size_bytes, status, job_id, storage_key_original,
                    storage_key_report, storage_key_timeline, storage_key_raw_llm_output,
-                   prompt_version, schema_version, llm_model, window_from, window_to,
+                   prompt_version, schema_version, llm_model, report_title, window_from, window_to,
                    processing_attempts, next_run_at, error_code, error_message, created_at, queued_at,
                    started_at, processed_at
                  FROM files ",
@@ -158,6 +158,7 @@ fn file(row: &Row) -> Result<File, ReportsError> {
         status: row.get::<String>("status")?.parse()?,
         job_id: row.get("job_id")?,
         keys: keys(row)?,
+        title: row.get("report_title")?,
         made_with: made_with(row)?,
         window: window(row)?,
         attempts: row.get("processing_attempts")?,

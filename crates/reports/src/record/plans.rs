@@ -1,7 +1,7 @@
 //! How the databases go about what owners ask for, when there are many files of many people.
 
-use mainstay_store::{Db, Dialect, Sql, Value, migrate, values};
-use mainstay_testkit::each_database;
+use mainstay_store::{Db, Dialect, Sql, migrate, values};
+use mainstay_testkit::{TestDatabase, each_database, plan};
 
 use super::files::{COUNT, FIND, LIST, LIST_AFTER};
 use super::sweep::INTERRUPT;
@@ -23,7 +23,7 @@ const FILES: Sql = Sql::same(
 );
 const ANALYZE: Sql = Sql::same("test.analyze", "ANALYZE");
 
-async fn crowded(database: &mainstay_testkit::TestDatabase) -> Db {
+async fn crowded(database: &TestDatabase) -> Db {
     let db = database.open().await;
     migrate::up(&db).await.unwrap();
     for sql in [&PEOPLE, &FILES, &ANALYZE] {
@@ -32,18 +32,6 @@ async fn crowded(database: &mainstay_testkit::TestDatabase) -> Db {
     // A session reads the counts when it begins.
     db.close().await;
     database.open().await
-}
-
-async fn plan(db: &Db, statement: &Sql, values: &[Value<'_>]) -> String {
-    let (word, column) = match db.dialect() {
-        Dialect::Sqlite => ("EXPLAIN QUERY PLAN", "detail"),
-        Dialect::Postgres => ("EXPLAIN", "QUERY PLAN"),
-    };
-    let text = format!("{word} {}", statement.text(db.dialect()));
-    let explain = Sql::same("test.explain", text.leak());
-    let rows = db.fetch_all(&explain, values).await.unwrap();
-    let lines: Vec<String> = rows.iter().map(|row| row.get(column).unwrap()).collect();
-    lines.join("\n")
 }
 
 /// The primary key is the index on owner and id; the databases call it by other names.
@@ -57,21 +45,21 @@ const fn owner_and_id(dialect: Dialect) -> &'static str {
 each_database! {
     async fn both_indexes_serve_what_owners_ask_for(database: &TestDatabase) {
         let db = crowded(database).await;
-        let find = plan(&db, &FIND, values!["user-7", "file-7user-7"]).await;
+        let find = plan(&db, &FIND, values!["user-7", "file-7user-7"]).await.join("\n");
         assert!(find.contains(owner_and_id(db.dialect())), "{find}");
         for (sql, values) in [
             (&LIST, &values!["user-7", 11_i64][..]),
             (&LIST_AFTER, &values!["user-7", 400_i64, "file-7", 11_i64][..]),
         ] {
-            let list = plan(&db, sql, values).await;
+            let list = plan(&db, sql, values).await.join("\n");
             assert!(list.contains("files_by_owner"), "{}: {list}", sql.name());
             let sorts = list.contains("TEMP B-TREE") || list.contains("Sort");
             assert!(!sorts, "{}: {list}", sql.name());
         }
-        let count = plan(&db, &COUNT, values!["user-7", MAX_FILES_PER_USER]).await;
+        let count = plan(&db, &COUNT, values!["user-7", MAX_FILES_PER_USER]).await.join("\n");
         assert!(!count.contains("SCAN files") && !count.contains("Seq Scan"), "{count}");
-        let interrupt =
-            plan(&db, &INTERRUPT, values![7_i64, 7_i64, "code", "message", 7_i64]).await;
+        let given = values![7_i64, 7_i64, "code", "message", 7_i64];
+        let interrupt = plan(&db, &INTERRUPT, given).await.join("\n");
         assert!(interrupt.contains("files_in_upload"), "{interrupt}");
         db.close().await;
     }

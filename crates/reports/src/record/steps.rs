@@ -25,7 +25,8 @@ const FOLLOW: Sql = Sql::same(
 const POINT: Sql = Sql::same(
     "reports.point_at_report",
     "UPDATE files SET storage_key_report = $3, storage_key_timeline = $4,
-       storage_key_raw_llm_output = NULL, prompt_version = $5, schema_version = $6, llm_model = $7
+       storage_key_raw_llm_output = NULL, prompt_version = $5, schema_version = $6, llm_model = $7,
+       report_title = $8
      WHERE user_id = $1 AND id = $2",
 );
 const KEEP_RAW: Sql = Sql::same(
@@ -64,6 +65,7 @@ pub(crate) enum Told<'a> {
 pub(crate) struct Made<'a> {
     pub(crate) report: &'a str,
     pub(crate) timeline: Option<&'a str>,
+    pub(crate) title: Option<&'a str>,
     pub(crate) with: &'a MadeWith,
 }
 
@@ -100,8 +102,9 @@ pub(crate) async fn point(
     made: &Made<'_>,
 ) -> Result<(), StoreError> {
     let MadeWith { prompt_version, schema_version, model } = made.with;
+    let Made { report, timeline, title, .. } = made;
     let values =
-        values![user, id, made.report, made.timeline, prompt_version, schema_version, model];
+        values![user, id, *report, *timeline, prompt_version, schema_version, model, *title];
     tx.execute(&POINT, values).await.map(drop)
 }
 

@@ -12,7 +12,7 @@ async fn a_good_one_writes_a_report_with_evidence() {
     let server = server(&[Behaviour::Good]).await;
     let answer = ask(&open(settings(&server.base_url()))).await.unwrap();
     assert_eq!(schema::validate(&answer.json), Ok(()));
-    assert_eq!(answer.model, "standin-model");
+    assert_eq!(answer.model, "gpt-test");
     assert_eq!(serde_json::from_str::<serde_json::Value>(&answer.raw).unwrap(), answer.json);
     let quote = answer.json["root_causes"][0]["evidence"][0]["quote"].as_str().unwrap();
     assert!(CALL.contains(quote), "{quote}");

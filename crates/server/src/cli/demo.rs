@@ -2,7 +2,7 @@
 
 use clap::Args;
 use mainstay_base::SystemRng;
-use mainstay_standins::{Pace, Story};
+use mainstay_standins::{Pace, Story, Telling};
 
 use crate::config::{Flags, Input, Loaded, data, environment, http, llm, log, poll};
 use crate::demo::{self, Folder, Play};
@@ -11,8 +11,6 @@ use crate::{config, runtime, under_log};
 
 /// What makes one story differ from another, unless somebody says otherwise.
 const SEED: u64 = 2_026;
-/// How much faster the story goes with `--fast`.
-const FAST: u32 = 4;
 /// All services stand on one host, each of which would otherwise get five requests at once.
 const PER_HOST: &str = "32";
 /// The last moment at which a story can begin: a year, so that no time overflows.
@@ -21,7 +19,7 @@ const LATEST_START: i64 = 365 * 24 * 3_600;
 const EXAMPLES: &str = "\
 Examples:
   mainstay demo                             Open the link that it prints
-  mainstay demo --fast                      The same incidents, four times as fast
+  mainstay demo --fast                      The same incidents, with little calm in between
   mainstay demo --seed 7                    Another story after the first ten minutes
   mainstay demo --listen 127.0.0.1:7400     On a port of your choice
 
@@ -44,7 +42,7 @@ pub struct Demo {
     /// Which story is told
     #[arg(long, value_name = "NUMBER", default_value_t = SEED)]
     seed: u64,
-    /// Tell the story four times as fast
+    /// Hurry through the calm: the first incident after 5 seconds, the next ones soon after each other
     #[arg(long)]
     fast: bool,
     /// Which lines are logged, such as info
@@ -97,12 +95,12 @@ impl Demo {
     }
 
     fn play(&self) -> Play {
-        let speed = match (self.hold, self.fast) {
-            (true, _) => 0,
-            (_, true) => FAST,
-            _ => 1,
+        let telling = match (self.hold, self.fast) {
+            (true, _) => Telling::Held,
+            (_, true) => Telling::Hurried,
+            _ => Telling::Usual,
         };
         let start_ms = self.start_at.saturating_mul(1_000);
-        Play { story: Story { seed: self.seed }, pace: Pace { start_ms, speed } }
+        Play { story: Story { seed: self.seed }, pace: Pace { start_ms, telling } }
     }
 }

@@ -80,6 +80,7 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
     shutdown::on_signals(stop.clone(), grace).context("signals can't be listened to")?;
     let listener = listen::bind(&config.http.listen).await?;
     let opening = Opening {
+        is_demo: false,
         cookie: |_| CookieName::default(),
         prepare: async |rooms: &Rooms| Ok(rooms.accounts.setup_token().await?),
         announce: |setup: Option<Token>, site: &str| {
@@ -92,6 +93,8 @@ async fn serve(config: &Config) -> anyhow::Result<Exit> {
 
 /// What a command does when the doors open.
 pub(crate) struct Opening<Prepare, Announce> {
+    /// Whether what is watched is made up.
+    pub(crate) is_demo: bool,
     /// What the cookie of a session is called, by the port.
     pub(crate) cookie: fn(u16) -> CookieName,
     /// With the rooms, before anybody is let in.
@@ -152,8 +155,8 @@ where
     let Process { clock, recorder, listener, tls } = process;
     let prepared = (opening.prepare)(&rooms).await?;
     let bound = listener.local_addr().context("the bound address can't be read")?;
-    let beside =
-        Beside { clock, recorder, own_port: bound.port(), cookie: (opening.cookie)(bound.port()) };
+    let (own_port, is_demo) = (bound.port(), opening.is_demo);
+    let beside = Beside { clock, recorder, own_port, cookie: (opening.cookie)(own_port), is_demo };
     let surface = start(config, beside, rooms, tasks, stop)?;
     let service = mainstay_http::service(surface);
     let site = announce(config, bound);
@@ -184,6 +187,7 @@ struct Beside {
     recorder: Recorder,
     own_port: u16,
     cookie: CookieName,
+    is_demo: bool,
 }
 
 impl Tasks {
@@ -206,7 +210,7 @@ fn start(
     running: &mut Tasks,
     stop: &CancellationToken,
 ) -> anyhow::Result<Surface> {
-    let Beside { clock, recorder, own_port, cookie } = beside;
+    let Beside { clock, recorder, own_port, cookie, is_demo } = beside;
     let Tasks { tasks, monitor: polls, runner } = running;
     let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, .. } = rooms;
     let Rooms { pepper, reports, .. } = rooms;
@@ -254,6 +258,7 @@ fn start(
         reports,
         runner: runner.as_ref().map(RunnerTask::turning),
         cookie,
+        is_demo,
     };
     Ok(wire::surface(config, parts))
 }

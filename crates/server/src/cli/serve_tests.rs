@@ -13,6 +13,7 @@ async fn whoever_cannot_be_told_leaves_nothing_running() {
     let listener = listen::bind(&config.http.listen).await.unwrap();
     let stop = CancellationToken::new();
     let opening = Opening {
+        is_demo: false,
         cookie: |_| CookieName::default(),
         prepare: async |_: &Rooms| Ok(()),
         announce: |(), _: &str| anyhow::bail!("nobody reads this"),

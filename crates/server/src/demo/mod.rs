@@ -2,7 +2,8 @@
 //!
 //! A folder that goes with the process (`folder`) → the company takes its ports → who is watched
 //! (`watched`) is applied and a day of the story recorded as if it had been polled (`past`) → the call
-//! about its incident is uploaded (`report`) → Mainstay serves as ever, the company begins to answer, and whoever looks is told where (`welcome`).
+//! about its incident is uploaded (`report`), which a stand-in for a language model reports on → Mainstay serves as ever, the company
+//! begins to answer, and whoever looks is told where (`welcome`).
 
 mod folder;
 mod past;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use mainstay_base::{Clock, SystemClock};
 use mainstay_http::CookieName;
-use mainstay_standins::{Company, Director, Pace, Story};
+use mainstay_standins::{Call, Company, Director, Pace, Story};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -49,6 +50,9 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
     if told.is_none() {
         return Ok(Exit::Fine);
     }
+    let call = Call::about(play.story, now);
+    let model = report::stand_in(call.clone()).await?;
+    let config = &report::written_by(config, &model)?;
     let answering = TaskTracker::new();
     let announce = |welcome: Welcome, site: &str| {
         let director = Director::begin(play.story, play.pace, Arc::clone(&clock));
@@ -57,12 +61,14 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
     };
     let prepare = async |rooms: &Rooms| {
         let welcome = Welcome::prepare(&rooms.accounts).await?;
-        report::upload(rooms, play.story, now).await?;
+        if let Some(call) = &call {
+            report::upload(rooms, call, now).await?;
+        }
         Ok(welcome)
     };
     // Browsers send a cookie to every port of a host: the demo must not take the place of a session with
     // another Mainstay on this machine.
-    let opening = serve::Opening { cookie: CookieName::of_port, prepare, announce };
+    let opening = serve::Opening { is_demo: true, cookie: CookieName::of_port, prepare, announce };
     let served = serve::serve_on(config, Arc::clone(&clock), listener, &stop, opening).await;
     stop.cancel();
     answering.close();

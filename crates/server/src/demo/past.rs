@@ -104,10 +104,6 @@ impl Telling<'_> {
             let next = moments.get(index.saturating_add(1)).copied().unwrap_or(0);
             wall.set(back(now, moment));
             looks.look(&World::at(story, moment), millis(next.saturating_sub(moment))).await?;
-            if index == 0 {
-                // Only what was reported can be linked.
-                apply(&events, &desired, watched::links()).await?;
-            }
         }
         // Recording took its time: from here on nothing is missed.
         wall.set(clock.now());
@@ -178,13 +174,7 @@ impl Looks {
                     |bad: mainstay_monitor::BadBody| failure(FailureKind::BadBody, bad.to_string());
                 (after, report.map_err(bad))
             }
-            Answer::Given { code, after, .. } => {
-                let said = format!(
-                    "the endpoint answered with status {code}, and a health endpoint answers with \
-                     2xx; see what it says itself"
-                );
-                (after, Err(failure(FailureKind::HttpStatus, said)))
-            }
+            Answer::Given { code, after, .. } => (after, Err(PollFailure::of_status(code))),
             Answer::Never => {
                 let limit = millis(TIMEOUT_MS);
                 let said = format!(

@@ -1,61 +1,69 @@
-//! A report of the demo's own incident: the transcript of the call about it, with its time.
+//! A report of the demo's own incident: the call about it, with its time, and a stand-in for the model that
+//! writes the report.
 
-use std::time::Duration;
-
+use anyhow::Context as _;
 use bytes::Bytes;
 use mainstay_accounts::PageAsk;
 use mainstay_base::Timestamp;
+use mainstay_reports::llm::{OpenAiSettings, fake};
 use mainstay_reports::{FileName, Window};
-use mainstay_standins::Story;
-use mainstay_standins::story::{Act, Happening, PAST_MS};
+use mainstay_standins::Call;
+use mainstay_standins::llm::{Behaviour, LlmServer};
 
+use crate::config::{Config, LlmConfig};
 use crate::rooms::Rooms;
 
-/// What was said in the call; the guide shows the same.
-const CALL: &str = include_str!("../../../../docs/guide/examples/incident-call.vtt");
-const NAME: &str = "incident-call.vtt";
-/// How often the past is looked at for the incident.
-const STEP_MS: i64 = 60 * 60 * 1_000;
-/// What is looked at before the incident and after it.
-const AROUND: Duration = Duration::from_mins(3);
+/// What readers of a report are told who wrote it.
+const MODEL: &str = "the demo's stand-in for a language model";
 
-/// Uploads the transcript for the only account there is; the runner makes the report of it.
-pub(super) async fn upload(rooms: &Rooms, story: Story, now: Timestamp) -> anyhow::Result<()> {
+/// Stands in for the provider of a model, on loopback and by its real protocol: it knows what a good one
+/// writes of the demo's own call. Of any other it makes a report without a model.
+pub(super) async fn stand_in(call: Option<Call>) -> anyhow::Result<LlmServer> {
+    let author = move |question: &str| match &call {
+        Some(call) if call.is_asked_about(question) => call.report(),
+        _ => fake::report(question),
+    };
+    let started = LlmServer::start([Behaviour::Good], author).await;
+    started.context("the stand-in for a language model finds no free port on 127.0.0.1")
+}
+
+/// The same configuration, with reports by the stand-in.
+pub(super) fn written_by(config: &Config, model: &LlmServer) -> anyhow::Result<Config> {
+    let settings = OpenAiSettings::new(model.base_url().parse()?, MODEL, None);
+    Ok(Config { llm: LlmConfig::OpenAi(settings), ..config.clone() })
+}
+
+/// Uploads the transcript for the only account there is; the runner has the report made of it.
+pub(super) async fn upload(rooms: &Rooms, call: &Call, now: Timestamp) -> anyhow::Result<()> {
     let people = rooms.accounts.users(PageAsk { after: None, limit: 1 }).await?;
     let Some(user) = people.items.first() else { return Ok(()) };
-    let window = incident(story).and_then(|incident| window(&incident, now));
-    let mut upload = rooms.reports.upload(user.id, FileName::parse(NAME)?)?;
-    upload.write(Bytes::from_static(CALL.as_bytes())).await?;
-    upload.finish(window, Box::new(|_| Box::pin(async { Ok(()) }))).await?;
+    let (from, to) = call.span();
+    let mut upload = rooms.reports.upload(user.id, FileName::parse(&call.file_name())?)?;
+    upload.write(Bytes::from(call.transcript())).await?;
+    let window = Window::new(from, to, now)?;
+    upload.finish(Some(window), Box::new(|_| Box::pin(async { Ok(()) }))).await?;
     Ok(())
-}
-
-/// When the shared database slowed in the past of the story.
-fn incident(story: Story) -> Option<Happening> {
-    let moments =
-        (1..).map(|step: i64| step.saturating_mul(-STEP_MS)).take_while(|at| *at > -PAST_MS);
-    let mut happened = moments.flat_map(|at| story.around(at));
-    happened.find(|one| one.act == Act::DatabaseSlows)
-}
-
-fn window(incident: &Happening, now: Timestamp) -> Option<Window> {
-    let around = i64::try_from(AROUND.as_millis()).unwrap_or(0);
-    let at = |story_ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(story_ms));
-    let (from, to) = (incident.from.saturating_sub(around), incident.end().saturating_add(around));
-    Window::new(at(from), at(to), now).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mainstay_reports::prompt::Prompt;
+    use mainstay_reports::schema;
+    use mainstay_reports::transcript::{Transcript, TranscriptForm};
+    use mainstay_standins::Story;
 
     #[test]
-    fn the_past_of_every_story_has_the_incident() {
+    fn the_call_of_every_story_is_known_by_its_prompt_and_makes_a_report_that_fits() {
         let now = Timestamp::from_millis(1_794_776_400_000);
         for seed in 0..50 {
-            let incident = incident(Story { seed }).unwrap();
-            let window = window(&incident, now).unwrap();
-            assert!(window.to < now, "{seed}");
+            let call = Call::about(Story { seed }, now).unwrap();
+            let (from, to) = call.span();
+            assert!(Window::new(from, to, now).is_ok(), "{seed}");
+            assert_eq!(schema::validate(&call.report()), Ok(()), "{seed}");
+            let text = call.transcript();
+            let transcript = Transcript::parse(text.as_bytes(), TranscriptForm::WebVtt).unwrap();
+            assert!(call.is_asked_about(&Prompt::new(&transcript, None).user), "{seed}");
         }
     }
 }

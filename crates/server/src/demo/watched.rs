@@ -1,7 +1,7 @@
 //! What Mainstay watches of the company: the document that a user would apply.
 
-use mainstay_monitor::desired::{DesiredAlias, DesiredLink, DesiredService, Document, VERSION};
-use mainstay_standins::{ALIASES, Company, Endpoint, LINKS};
+use mainstay_monitor::desired::{DesiredAlias, DesiredService, Document, VERSION};
+use mainstay_standins::{ALIASES, Company, Endpoint};
 
 /// How often each service is asked: the shortest there is, so that nobody waits for news.
 const INTERVAL_MS: i64 = 5_000;
@@ -20,16 +20,6 @@ pub(super) fn services(company: &Company) -> Document {
         aliases: aliases.collect(),
         links: Vec::new(),
     }
-}
-
-/// The links: of dependencies that were reported already.
-pub(super) fn links() -> Document {
-    let links = LINKS.iter().map(|link| DesiredLink {
-        service: link.service.to_owned(),
-        dependency: link.reported.to_owned(),
-        links_to: link.to.to_owned(),
-    });
-    Document { version: VERSION, links: links.collect(), ..Document::default() }
 }
 
 fn service(endpoint: &Endpoint) -> DesiredService {

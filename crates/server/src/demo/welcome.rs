@@ -2,6 +2,7 @@
 
 use mainstay_accounts::{Accounts, Email, Token};
 use mainstay_base::{Rng as _, Secret, SystemRng};
+use mainstay_standins::{Pace, Telling};
 
 use super::Play;
 
@@ -29,20 +30,33 @@ impl Welcome {
     /// What is printed.
     pub(super) fn text(&self, site: &str, play: &Play) -> String {
         let (link, password) = (self.link.reveal(), self.password.expose());
-        let seed = play.story.seed;
-        let pace = match play.pace.speed {
-            0 => "The story stands still.".to_owned(),
-            1 => "After about 20 seconds the shared database slows: watch the page Now.".to_owned(),
-            speed => format!("The story goes {speed} times as fast as usual."),
-        };
+        let (seed, ahead) = (play.story.seed, ahead(play.pace));
         format!(
-            "Mainstay with a simulated company of 14 services, on this machine only.\n\n  \
+            "Mainstay, watching a simulated company of 14 services on this machine. Open this link:\n\n  \
              {site}/login#{link}\n\n\
-             The link signs you in once. After that: {EMAIL}, password {password}\n\
-             {pace}\n\
+             It signs you in, once. After that: {EMAIL}, password {password}\n\n\
+             {ahead}\n\
              Seed {seed}. Ctrl-C ends the demo, and nothing of it stays.\n"
         )
     }
+}
+
+/// What is to come, so that whoever looks knows what to look at.
+fn ahead(pace: Pace) -> String {
+    let [slows, fails, over] = match pace {
+        Pace { telling: Telling::Usual, start_ms: 0 } => [18, 50, 90],
+        Pace { telling: Telling::Hurried, start_ms: 0 } => [5, 36, 77],
+        Pace { telling: Telling::Held, .. } => return "The story stands still.\n".to_owned(),
+        Pace { .. } => return "The story is under way.\n".to_owned(),
+    };
+    format!(
+        "Stay on the page Now for a minute and a half:\n\n  \
+         {slows:>2} s  the shared database slows, and who leans on it begins to suffer\n  \
+         {fails:>2} s  11 of 14 services are in trouble, and Mainstay names the one cause\n  \
+         {over:>2} s  all is well again; more incidents follow\n\n\
+         Then: Graph (drag its time line back to the incident), Services, and Reports, where the call about an\n\
+         earlier incident has become a report.\n"
+    )
 }
 
 fn password() -> Secret<String> {

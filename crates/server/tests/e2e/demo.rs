@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use mainstay_base::Timestamp;
 use serde_json::{Value, json};
 
 use crate::client::request;
@@ -120,9 +121,17 @@ fn a_stranger_sees_a_calm_company_and_then_an_incident_with_its_cause() {
     assert_eq!(again.status, 400, "the link works once");
 
     demo.await_root_cause(Some(("PostgreSQL main", "down")));
-    demo.await_root_cause(None);
     demo.stop("TERM");
     assert_eq!(left_in(folder.path()), Vec::<String>::new());
+}
+
+#[test]
+fn the_incident_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = Demo::start(folder.path(), &["--start-at", "78"]);
+    demo.await_root_cause(Some(("PostgreSQL main", "degraded")));
+    demo.await_root_cause(None);
+    demo.stop("TERM");
 }
 
 #[test]
@@ -216,6 +225,17 @@ fn a_stranger_finds_a_report_of_the_companys_own_incident() {
     let tells =
         |words: &str| recorded.iter().any(|entry| entry["what"].as_str().unwrap().contains(words));
     assert!(tells("service Orders became"), "{recorded:#?}");
-    assert!(tells("root causes then: "), "{recorded:#?}");
+    assert!(tells("root cause then: PostgreSQL main (hurts 11 services)"), "{recorded:#?}");
+    assert_eq!(file["title"], report["report"]["title"]);
+    assert!(file["title"].as_str().unwrap().starts_with("PostgreSQL main ran out"), "{file}");
+    let time = |value: &Value| serde_json::from_value::<Timestamp>(value.clone()).unwrap();
+    for told in report["report"]["timeline"].as_array().unwrap() {
+        let near = |entry: &Value| {
+            let recorded = time(&entry["at"]);
+            recorded.since(time(&told["at"])) < Duration::from_secs(60)
+                && recorded >= time(&told["at"])
+        };
+        assert!(recorded.iter().any(near), "nothing was recorded then: {told}");
+    }
     demo.stop("TERM");
 }

@@ -88,17 +88,6 @@ pub struct Alias {
     pub canonical: &'static str,
 }
 
-/// A dependency whose name does not tell that it is a service.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
-    /// The name of the service that reports it.
-    pub service: &'static str,
-    /// What it reports.
-    pub reported: &'static str,
-    /// The name of the service that it is.
-    pub to: &'static str,
-}
-
 /// What the company has agreed to call things.
 pub const ALIASES: &[Alias] = &[
     alias("db", "PostgreSQL main"),
@@ -113,11 +102,8 @@ pub const ALIASES: &[Alias] = &[
     alias("s3-media", "Object storage"),
     alias("BlobStorage", "Object storage"),
     alias("LedgerApi", "Ledger"),
+    alias("account-service", "Accounts"),
 ];
-
-/// What somebody linked by hand.
-pub const LINKS: &[Link] =
-    &[Link { service: "Storefront", reported: "account-service", to: "Accounts" }];
 
 impl Service {
     /// The service of this slug.
@@ -229,19 +215,17 @@ mod tests {
     }
 
     #[test]
-    fn aliases_and_links_name_what_is_reported() {
-        let reports = |name: &str, service: Option<&str>| {
-            SERVICES
-                .iter()
-                .filter(|one| service.is_none_or(|wanted| one.name == wanted))
-                .any(|one| one.needs.iter().any(|need| need.reported == name))
-        };
+    fn aliases_name_what_is_reported_and_what_is_a_service_goes_by_its_name() {
+        let needs = || SERVICES.iter().flat_map(|one| one.needs);
         for alias in ALIASES {
-            assert!(reports(alias.reported, None), "{}", alias.reported);
+            assert!(needs().any(|need| need.reported == alias.reported), "{}", alias.reported);
         }
-        for link in LINKS {
-            assert!(reports(link.reported, Some(link.service)), "{}", link.reported);
-            assert!(SERVICES.iter().any(|one| one.name == link.to));
+        for need in needs() {
+            let On::Service(slug) = need.on else { continue };
+            let alias = ALIASES.iter().find(|alias| alias.reported == need.reported);
+            let name = alias.map_or(need.reported, |alias| alias.canonical);
+            let service = Service::find(slug).unwrap();
+            assert!(name.eq_ignore_ascii_case(service.name), "{name} is no {}", service.name);
         }
     }
 }

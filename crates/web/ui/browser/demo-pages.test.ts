@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible, expectNoOverflow, go, keep, switchTo, THEMES, type Visit } from './harness';
+import { invite, type Api } from './people';
 import { openDemo } from './stage';
 
 /**
@@ -27,6 +28,10 @@ const PAGES: Record<string, readonly [path: string, whole: string]> = {
   'graph-folded': ['/graph?teams=*', '[data-drawn]'],
   thing: [`/graph/thing?node=${CAUSE}`, 'text=Who reports it'],
   'graph-past': ['/graph?at=BEFORE', 'text=You look at'],
+  reports: ['/reports', '[data-row] >> text=PostgreSQL main ran out'],
+  'reports-panel': ['/reports?row=REPORT&inspector=open', 'aside >> text=stand-in'],
+  report: ['/reports/REPORT', 'article >> text=PostgreSQL main ran out'],
+  'report-shared': ['/shared#SHARE', 'article >> text=PostgreSQL main ran out'],
   system: ['/system', '[data-row]'],
   instances: ['/system/instances', 'text=this one'],
   account: ['/account', 'text=this one'],
@@ -37,17 +42,28 @@ const PAGES: Record<string, readonly [path: string, whole: string]> = {
   settings: ['/admin/settings', '[data-row], main td'],
   audit: ['/admin/audit', '[data-row]'],
 };
+/** The pages without a session. */
+const DOORS: Record<string, readonly [path: string, whole: string]> = {
+  login: ['/login', 'form'],
+  'request-access': ['/request-access', 'form'],
+  invite: ['INVITE', 'input[type="password"]'],
+  'first-run': ['/login?first', 'text=By the link in the log'],
+  setup: ['/setup?first#TOKEN', 'form'],
+};
 const VIEWPORT = { width: 1440, height: 900 };
 const NARROW = { width: 360, height: 720 };
 
 const named: Record<string, string> = {};
 let current: Visit | undefined;
+let outside: Visit | undefined;
 
 beforeAll(async () => {
   current = await stage.visit({ viewport: VIEWPORT, reducedMotion: 'reduce' });
   // Everybody has noticed before the first picture.
   await go(current.page, '/');
   await current.page.getByRole('link', { name: '11 affected' }).waitFor({ timeout: 30_000 });
+  await go(current.page, '/reports');
+  await current.page.locator('[data-standing="succeeded"]').first().waitFor();
   await stage.asAdmin(async (api) => {
     const [orders, catalog] = await Promise.all(
       ['Orders', 'Catalog'].map(async (name) => (await api.list<{ id: string }>(`/api/services?q=${name}`))[0]?.id ?? ''),
@@ -60,15 +76,43 @@ beforeAll(async () => {
       CATALOG: catalog,
       DATABASE: dependencies.find(({ name }) => name === 'db')?.id,
       BEFORE: new Date(Date.now() - 30 * 60_000).toISOString(),
+      ...(await reported(api)),
+      INVITE: await invite(api, 'zoe@example.com', 'viewer'),
+      TOKEN: 'x'.repeat(43),
     });
   });
+  outside = await stage.visitOutside({ viewport: VIEWPORT, reducedMotion: 'reduce' });
 }, 60_000);
-afterAll(() => current?.page.context().close());
+afterAll(async () => {
+  await current?.page.context().close();
+  await outside?.page.context().close();
+});
+
+/** The report of the demo, and a link to it. */
+async function reported(api: Api): Promise<{ REPORT: string; SHARE: string }> {
+  const REPORT = (await api.list<{ id: string }>('/api/files'))[0]?.id ?? '';
+  const made = (await (await api.post(`/api/files/${REPORT}/shares`, {})).json()) as { link: string };
+  return { REPORT, SHARE: made.link.split('#')[1] ?? '' };
+}
+
+const filled = (path: string) => path.replace(/[A-Z]{4,}/g, (word) => named[word] ?? '');
 
 it.each(Object.entries(PAGES))('%s is accessible in both themes, fits, and asks no other host', async (name, [path, whole]) => {
   if (!current) throw new Error('a page opens before the first view');
-  const { page, complaints } = current;
-  await go(page, path.replace(/[A-Z]{4,}/g, (word) => encodeURIComponent(named[word] ?? '')));
+  await go(current.page, filled(path));
+  await lookAt(current, name, whole);
+});
+
+it.each(Object.entries(DOORS))('%s is so too, without a session', async (name, [path, whole]) => {
+  if (!outside) throw new Error('a page opens before the first view');
+  const { page } = outside;
+  // Before there is an account.
+  if (path.includes('first')) await page.route('**/api/auth/setup', (route) => route.fulfill({ json: { needed: true } }));
+  await page.goto(filled(path));
+  await lookAt(outside, name, whole);
+});
+
+async function lookAt({ page, complaints }: Visit, name: string, whole: string): Promise<void> {
   await page.locator(whole).first().waitFor();
   for (const theme of THEMES) {
     await switchTo(page, theme);
@@ -80,4 +124,4 @@ it.each(Object.entries(PAGES))('%s is accessible in both themes, fits, and asks 
   await expectNoOverflow(page, `${name}, narrow`);
   await page.setViewportSize(VIEWPORT);
   expect(complaints.splice(0)).toEqual([]);
-});
+}

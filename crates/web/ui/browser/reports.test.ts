@@ -38,7 +38,8 @@ it('makes a report of a dropped transcript, live and without a reload', async ()
   await page.keyboard.press('Enter');
   await page.locator('aside').getByRole('link', { name: 'Open the report' }).click();
   await article(page).waitFor();
-  expect(await page.title()).toBe(`${EXAMPLE.name} · Mainstay`);
+  const title = await article(page).getByRole('heading', { level: 2 }).innerText();
+  expect(await page.title()).toBe(`${title} · Mainstay`);
   const quotes = await page.locator('blockquote').allInnerTexts();
   expect(quotes.length).toBeGreaterThan(3);
   for (const quote of quotes) expect(EXAMPLE.text).toContain(quote);

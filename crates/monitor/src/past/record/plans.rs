@@ -1,7 +1,7 @@
 //! How SQLite goes about the past.
 
-use mainstay_store::{Db, Dialect, Row, Sql, Value, migrate};
-use mainstay_testkit::TestDatabase;
+use mainstay_store::{Dialect, Sql, migrate};
+use mainstay_testkit::{TestDatabase, plan_with_ones};
 
 use super::{changes, keyframes, live, turns};
 
@@ -11,15 +11,6 @@ const CHANGES: Sql = Sql::same(
     "WITH RECURSIVE t (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5000)
      INSERT INTO changes (at, kind, service_no, after) SELECT n, 'service', n % 9, 'down' FROM t",
 );
-
-async fn plan(db: &Db, statement: &Sql) -> String {
-    let text = statement.text(Dialect::Sqlite);
-    let count = (1..10).take_while(|number| text.contains(&format!("${number}"))).count();
-    let explain = Sql::same("test.explain", format!("EXPLAIN QUERY PLAN {text}").leak());
-    let rows = db.fetch_all(&explain, &vec![Value::from(1_i64); count]).await.unwrap();
-    let lines: Vec<String> = rows.iter().map(|row: &Row| row.get("detail").unwrap()).collect();
-    lines.join("; ")
-}
 
 #[tokio::test]
 async fn the_past_is_found_by_its_keys_and_never_sorted() {
@@ -39,7 +30,7 @@ async fn the_past_is_found_by_its_keys_and_never_sorted() {
             (&live::DEPENDENCIES, "SEARCH d USING INTEGER PRIMARY KEY (rowid>?)"),
             (&turns::SINCE, "changes_by_service_status (service_no=? AND at>?)"),
         ] {
-            let plan = plan(&db, statement).await;
+            let plan = plan_with_ones(&db, statement).await.join("; ");
             assert!(plan.contains(key), "{} in round {round}: {plan}", statement.name());
             assert!(!plan.contains("TEMP B-TREE"), "{} in round {round}: {plan}", statement.name());
         }

@@ -1,6 +1,6 @@
 //! How SQLite goes about what people wait for.
 
-use mainstay_store::{Db, Dialect, Row, Sql, migrate, values};
+use mainstay_store::{Db, Dialect, Sql, migrate, values};
 use mainstay_testkit::TestDatabase;
 
 use super::services::{BY_NAME, BY_NAME_DOWN, ONE};
@@ -16,21 +16,11 @@ const SERVICES: Sql = Sql::same(
      FROM t",
 );
 
+/// With the first `count` of what these statements take.
 async fn plan(db: &Db, statement: &Sql, count: usize) -> Vec<String> {
-    let text = format!("EXPLAIN QUERY PLAN {}", statement.text(Dialect::Sqlite));
-    let explain = Sql::same("test.explain", text.leak());
-    let all = values![
-        1_i64,
-        None::<&str>,
-        None::<&str>,
-        None::<&str>,
-        0_i64,
-        1_i64,
-        51_i64,
-        None::<&str>
-    ];
-    let rows = db.fetch_all(&explain, &all[..count]).await.unwrap();
-    rows.iter().map(|row: &Row| row.get("detail").unwrap()).collect()
+    let nothing = None::<&str>;
+    let all = values![1_i64, nothing, nothing, nothing, 0_i64, 1_i64, 51_i64, nothing];
+    mainstay_testkit::plan(db, statement, &all[..count]).await
 }
 
 async fn with_and_without_counts(check: impl AsyncFn(&Db)) {

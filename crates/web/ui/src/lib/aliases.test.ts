@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedText, countOf, nameProblem, reasonText, unnamed } from './aliases';
+import { byName, changedText, countOf, nameProblem, reasonText, unnamed } from './aliases';
 import type { Alias } from './api/aliases';
 import type { WallGroup } from './api/board';
 
@@ -27,9 +27,9 @@ describe('a name', () => {
     expect(countOf([], 'orders database')).toBe(0);
   });
 
-  it('has no alias yet unless it is one, or stands for one', () => {
-    const groups = [group('kafka', 1), group('stripe', 4), group('Orders database', 2)];
-    const left = unnamed(groups, [alias('orders-db', 'orders database')]);
+  it('has no alias yet unless it is one, stands for one, or is a service', () => {
+    const groups = [group('kafka', 1), group('stripe', 4), group('Orders database', 2), group('Ledger', 3)];
+    const left = unnamed(groups, [alias('orders-db', 'orders database')], [{ nameKey: 'ledger' }]);
     expect(left.map(({ canonical_name }) => canonical_name)).toEqual(['stripe', 'kafka']);
   });
 });
@@ -50,4 +50,9 @@ it('says why a thing may be a service', () => {
   expect(reasonText({ kind: 'same_name' })).toBe('called the same');
   expect(reasonText({ kind: 'similar_name', words: ['orders', 'db'] })).toBe('called alike: orders, db');
   expect(reasonText({ kind: 'same_host', host: 'pay.internal' })).toContain('pay.internal');
+});
+
+it('stands with those that go by the same name', () => {
+  const all = [alias('redis', 'Redis'), alias('users-db', 'PostgreSQL main'), alias('bus', 'kafka'), alias('DB', 'PostgreSQL main')];
+  expect(byName(all).map(({ alias }) => alias)).toEqual(['bus', 'DB', 'users-db', 'redis']);
 });

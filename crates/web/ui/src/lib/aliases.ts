@@ -1,6 +1,7 @@
 import type { Alias } from './api/aliases';
 import type { WallGroup } from './api/board';
 import type { Reason } from './api/suggestions';
+import { compared } from './names';
 import { grouped } from './time';
 
 /** The longest name, in characters, as the server counts them. */
@@ -13,6 +14,12 @@ export function nameProblem(name: string, which: 'alias' | 'canonical'): string 
     return which === 'alias' ? 'Which name do services report?' : 'Which name does it stand for?';
   }
   return length > NAME_MAX ? `A name has ${String(NAME_MAX)} characters at most; this one has ${grouped(length)}.` : null;
+}
+
+/** By the name that they stand for, then by the one that is reported. */
+export function byName(aliases: readonly Alias[]): Alias[] {
+  const key = ({ canonical_name, alias }: Alias) => `${compared(canonical_name)}\u0000${compared(alias)}`;
+  return [...aliases].sort((one, other) => Number(key(one) > key(other)) - Number(key(one) < key(other)));
 }
 
 /** Names are the same whatever their case, as the wallboard takes them. */
@@ -28,9 +35,16 @@ export function countOf(groups: readonly WallGroup[], name: string): number {
   return counts === undefined ? 0 : Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-/** Names that services report and that stand for nothing else: the most used first. */
-export function unnamed(groups: readonly WallGroup[], aliases: readonly Alias[]): WallGroup[] {
-  const taken = aliases.flatMap(({ alias, canonical_name }) => [alias, canonical_name]);
+/** Names that services report and that stand for nothing else, a service neither: the most used first. */
+export function unnamed(
+  groups: readonly WallGroup[],
+  aliases: readonly Alias[],
+  services: readonly { readonly nameKey: string }[],
+): WallGroup[] {
+  const taken = [
+    ...aliases.flatMap(({ alias, canonical_name }) => [alias, canonical_name]),
+    ...services.map(({ nameKey }) => nameKey),
+  ];
   return groups
     .filter(({ canonical_name }) => !taken.some((name) => same(name, canonical_name)))
     .sort((one, other) => countOf([other], other.canonical_name) - countOf([one], one.canonical_name));

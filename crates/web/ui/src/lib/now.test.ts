@@ -163,12 +163,12 @@ it.each([
 describe('polls of several', () => {
   const refused: Answer<PollAnswer> = {
     ok: false,
-    failure: { title: '', detail: '', requestId: null, code: null, status: 429, retryAfter: 1 },
+    failure: { title: 'There are too many requests', detail: '', requestId: null, code: null, status: 429, retryAfter: 1 },
   };
 
   it.each([
     [[polled({})], '1 of 1 service answered; nothing changed.'],
-    [[polled({}), refused], '1 of 2 services answered; 1 could not be polled now; nothing changed.'],
+    [[polled({}), refused], '1 of 2 services answered; 1 could not be polled now: there are too many requests, try again in 1 s; nothing changed.'],
     [
       [polled({ success: false, error: { kind: 'timeout', message: 'too slow' } })],
       '0 of 1 service answered; too slow; nothing changed.',

@@ -1,10 +1,11 @@
 import type { Now, NowCause, NowCounts } from './api/now';
 import type { PollAnswer } from './api/services';
-import type { Answer } from './api/client';
+import type { Answer, Failure } from './api/client';
 import { isolated } from './isolate';
 import { at, nodeAt, type Route } from './route';
 import { statusOf, type Status } from './status';
 import { counted, grouped } from './time';
+import { waitText } from './wait';
 
 /** A number of the line above every page, and what it leads to; null for what leads nowhere. */
 export interface SummaryPart {
@@ -121,7 +122,7 @@ export function branches({ hurt: all }: Pick<NowCause, 'hurt'>): Branch[] {
 /** What polls of several services brought, in one sentence. */
 export function polledText(answers: readonly Answer<PollAnswer>[]): string {
   const done = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
-  const refused = answers.length - done.length;
+  const refused = answers.flatMap((answer) => (answer.ok ? [] : [answer.failure]));
   const failed = done.filter(({ success }) => !success);
   const changed = done.flatMap(({ status_changes }) =>
     status_changes.map(({ dependency_name, current }) => `${isolated(dependency_name)} is ${current}`),
@@ -129,10 +130,16 @@ export function polledText(answers: readonly Answer<PollAnswer>[]): string {
   const parts = [
     `${grouped(done.length - failed.length)} of ${counted(answers.length, answers.length, 'service')} answered`,
     ...(failed[0]?.error ? [failed[0].error.message] : []),
-    ...(refused > 0 ? [`${grouped(refused)} could not be polled now`] : []),
+    ...(refused[0] === undefined ? [] : [`${grouped(refused.length)} could not be polled now: ${whyNot(refused[0])}`]),
     changed.length === 0 ? 'nothing changed' : [...new Set(changed)].slice(0, 5).join(', '),
   ];
   return `${parts.join('; ')}.`;
+}
+
+/** Why somebody could not be polled, and when to try again where that is known. */
+function whyNot({ title, retryAfter }: Failure): string {
+  const why = title.charAt(0).toLowerCase() + title.slice(1);
+  return retryAfter === null ? why : `${why}, try again in ${waitText(retryAfter)}`;
 }
 
 /** How many root causes are not listed. */

@@ -4,6 +4,7 @@ import { changes, shown, statusOf, type System } from './status';
 const report = (...checks: [string, 'healthy' | 'down'][]): System => ({
   version: '0.1.0',
   commit: null,
+  is_demo: false,
   started_at: '2026-11-15T21:00:00.000Z',
   now: '2026-11-15T21:00:00.000Z',
   database: { kind: 'sqlite', schema_version: 1 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UptimeWindow } from './api/services';
-import { percent, worked } from './uptime';
+import { percent, spans, worked } from './uptime';
 
 describe('a part in percent', () => {
   it.each([
@@ -34,7 +34,7 @@ describe('how long something worked', () => {
   const plain = (text: string) => text.replaceAll('\u00a0', ' ');
 
   it('says nothing more where all was well and known', () => {
-    expect(worked(window({}))).toEqual({ window: '24\u00a0h', figure: '100\u00a0%', bad: '', gaps: '', thin: false });
+    expect(worked(window({}))).toEqual({ window: '24\u00a0h', figure: '100\u00a0%', bad: '', gaps: '' });
   });
 
   it('says what was not well, and what is not known', () => {
@@ -43,9 +43,18 @@ describe('how long something worked', () => {
     expect(plain(told.gaps)).toBe('Nobody knows of 1 min. It was not there yet for 2 h of it.');
   });
 
-  it('says little of a span that is mostly before its time', () => {
-    const hours = (count: number) => worked(window({ absent_ms: count * 3_600_000 })).thin;
-    expect([hours(1), hours(23)]).toEqual([false, true]);
+  it('tells spans that reach back before what is known once, by since when that is', () => {
+    const day = (days: number, name: string, uptime: number) =>
+      window({ window: name, to: '2026-01-09T12:00:00Z', from: new Date(Date.parse('2026-01-09T12:00:00Z') - days * 86_400_000).toISOString(), uptime, absent_ms: 5_000, unknown_ms: 90_000 });
+    const windows = [day(1, '24h', 0.9), day(7, '7d', 0.8), day(30, '30d', 0.7), day(90, '90d', 0.7)];
+    const told = (known_since: string) =>
+      spans({ known_since, windows }, Date.parse('2026-01-09T12:00:00Z'), 'UTC').map(({ window, figure, gaps }) => plain(`${window}: ${figure} ${gaps}`));
+    expect(told('2026-01-01T00:00:00Z').slice(-1)).toEqual(['since 1 Jan 2026, 00:00: 70.00 % Nobody knows of 1 min.']);
+    expect(told('2026-01-01T00:00:00Z')).toHaveLength(3);
+    expect(told('2026-01-09T11:50:00Z')).toEqual(['since 11:50:00: 90.00 % Nobody knows of 1 min.']);
+    expect(told('2025-01-01T00:00:00Z')).toHaveLength(4);
+    // Known for a day and an hour: the day says it all.
+    expect(told('2026-01-08T11:00:00Z')).toHaveLength(1);
   });
 
   it('has no number where nothing is known', () => {

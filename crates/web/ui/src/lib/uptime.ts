@@ -1,5 +1,5 @@
-import type { UptimeWindow } from './api/services';
-import { span } from './time';
+import type { Uptime, UptimeWindow } from './api/services';
+import { sinceTime, span } from './time';
 
 /** A part of a whole in percent, rounded down: what failed once is never told as 100 %. */
 export function percent(part: number): string {
@@ -18,8 +18,26 @@ export interface Worked {
   readonly bad: string;
   /** What the number does not cover; empty when it covers everything. */
   readonly gaps: string;
-  /** Most of the span lies before what is known, so that the number says little of it. */
-  readonly thin: boolean;
+}
+
+/** A span that is not longer by this factor tells nothing that a shorter one does not. */
+const LONGER = 1.1;
+
+/**
+ * How long something worked in each span that is known as a whole. Those that reach back further all tell
+ * the same: they stand once, by since when it is known.
+ */
+export function spans({ known_since, windows }: Uptime, now: number, zone?: string): Worked[] {
+  const since = Date.parse(known_since);
+  const isWhole = ({ from }: UptimeWindow) => Date.parse(from) >= since;
+  const longer = windows.find((window) => !isWhole(window));
+  const whole = windows.filter(isWhole).map(worked);
+  const told = windows.filter(isWhole).at(-1);
+  const longest = told === undefined ? 0 : Date.parse(told.to) - Date.parse(told.from);
+  if (longer === undefined || now - since < longest * LONGER) return whole;
+  const begun = { ...worked(longer), window: `since ${sinceTime(since, now, zone)}` };
+  // What was before its time is no gap in what is told.
+  return [...whole, { ...begun, gaps: worked({ ...longer, absent_ms: 0 }).gaps }];
 }
 
 export function worked(window: UptimeWindow): Worked {
@@ -37,7 +55,6 @@ export function worked(window: UptimeWindow): Worked {
     figure: uptime === null ? '–' : percent(uptime),
     bad: parts.filter((part) => part !== '').join(', '),
     gaps: gaps.filter((part) => part !== '').join(' '),
-    thin: absent_ms > (Date.parse(window.to) - Date.parse(window.from)) / 2,
   };
 }
 

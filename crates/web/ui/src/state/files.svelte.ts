@@ -1,5 +1,6 @@
-import { FILE_EVENTS, readFiles, type Transcript } from '../lib/api/files';
+import { FILE_EVENTS, readFile, readFiles, type Transcript } from '../lib/api/files';
 import { LIST_LIMIT } from '../lib/api/list';
+import type { LiveEvent } from '../lib/live/messages';
 import { calmly } from './calmly';
 import { Listing } from './listing.svelte';
 import { onReadAgain, onReturn } from './refresh';
@@ -22,7 +23,9 @@ export class Files extends Listing<Transcript> {
       soon.ask();
     };
     const stops = [
-      stream.on(FILE_EVENTS, again),
+      stream.on(FILE_EVENTS, (event) => {
+        if (!this.#isBeyond(event)) again();
+      }),
       stream.onReload(again),
       onReturn(again),
       onReadAgain(again),
@@ -32,5 +35,20 @@ export class Files extends Listing<Transcript> {
       soon.stop();
       for (const stop of stops) stop();
     };
+  }
+
+  /** Follows one that stands beyond what one answer holds by itself; says whether it is such a one. */
+  #isBeyond({ type, file_id: id }: LiveEvent): boolean {
+    const place = this.items?.findIndex((file) => file.id === id) ?? -1;
+    if (place < LIST_LIMIT || typeof id !== 'string') return false;
+    if (type === 'file_removed') this.drop(id);
+    else void this.#readOne(id);
+    return true;
+  }
+
+  async #readOne(id: string): Promise<void> {
+    const answer = await readFile(id);
+    if (answer.ok) this.put(answer.value);
+    else if (answer.failure.status === 404) this.drop(id);
   }
 }

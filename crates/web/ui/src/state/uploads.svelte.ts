@@ -5,7 +5,8 @@ import { fitting, problemOf, type Limits } from '../lib/reports/transcripts';
 import { voice } from './voice.svelte';
 
 export type UploadState =
-  | { readonly kind: 'waiting' }
+  /** Until its turn comes; where the server wants a pause, until that is over. */
+  | { readonly kind: 'waiting'; readonly until: number | null }
   | { readonly kind: 'sending'; readonly part: number }
   /** Every byte is there; the server has not said yet that it is stored. */
   | { readonly kind: 'storing' }
@@ -17,19 +18,31 @@ export interface Upload {
   readonly file: File;
   readonly window: TimeWindow | null;
   readonly state: UploadState;
+  /** How often the server put it off. */
+  readonly pauses: number;
 }
 
 /** What is over stays until it is put away, but not more of it than this. */
 const KEPT_LIMIT = 60;
+/** Where the server names no pause. */
+const PAUSE_S = 10;
+/** After so many pauses it is left to the person to send it again. */
+const PAUSES_LIMIT = 10;
 
 /** Transcripts on their way, one after another; they go on while other pages are looked at. */
-class Uploads {
+export class Uploads {
   items = $state.raw<readonly Upload[]>([]);
   /** How many did not even get into the queue. */
   left = $state(0);
   readonly underWay = $derived(this.items.some(({ state }) => isOpen(state)));
   #next = 0;
   #sending: { readonly key: number; readonly sending: Sending } | null = null;
+  #pause: ReturnType<typeof setTimeout> | null = null;
+  readonly #send: typeof sendFile;
+
+  constructor(send: typeof sendFile = sendFile) {
+    this.#send = send;
+  }
 
   /** Takes what was chosen or dropped: what can't be sent is refused at once, in words. */
   add(files: readonly File[], window: TimeWindow | null, limits: Limits): void {
@@ -49,7 +62,7 @@ class Uploads {
   }
 
   again(key: number): void {
-    this.#set(key, { kind: 'waiting' });
+    this.#set(key, { kind: 'waiting', until: null });
     void this.#work();
   }
 
@@ -62,13 +75,13 @@ class Uploads {
     const problem = problemOf(file, limits);
     const state: UploadState =
       problem === null
-        ? { kind: 'waiting' }
+        ? { kind: 'waiting', until: null }
         : { kind: 'refused', failure: { title: 'It was not sent', detail: problem }, again: false };
-    return { key: this.#next, file, window, state };
+    return { key: this.#next, file, window, state, pauses: 0 };
   }
 
   async #work(): Promise<void> {
-    if (this.#sending !== null) return;
+    if (this.#sending !== null || this.#pause !== null) return;
     const next = this.items.find(({ state }) => state.kind === 'waiting');
     if (next === undefined) {
       removeEventListener('beforeunload', hold);
@@ -76,7 +89,7 @@ class Uploads {
     }
     addEventListener('beforeunload', hold);
     const { key, file } = next;
-    const sending = sendFile(file, next.window, (part) => {
+    const sending = this.#send(file, next.window, (part) => {
       this.#set(key, part >= 1 ? { kind: 'storing' } : { kind: 'sending', part });
     });
     this.#sending = { key, sending };
@@ -86,10 +99,23 @@ class Uploads {
     if (answer?.ok === true) {
       this.#set(key, { kind: 'sent', id: answer.value });
       voice.say(`${file.name} is uploaded. Its report is queued.`);
+    } else if (answer?.failure.status === 429 && next.pauses < PAUSES_LIMIT) {
+      this.#wait(next, answer.failure.retryAfter ?? PAUSE_S);
     } else if (answer !== null) {
       this.#set(key, { kind: 'refused', failure: answer.failure, again: mayPass(answer.failure) });
     }
     void this.#work();
+  }
+
+  /** Too many came at once: all of them wait as long as the server says, and then go on. */
+  #wait({ key, pauses }: Upload, seconds: number): void {
+    const ms = Math.max(seconds, 1) * 1_000;
+    this.#set(key, { kind: 'waiting', until: Date.now() + ms });
+    this.items = this.items.map((item) => (item.key === key ? { ...item, pauses: pauses + 1 } : item));
+    this.#pause = setTimeout(() => {
+      this.#pause = null;
+      void this.#work();
+    }, ms);
   }
 
   #set(key: number, state: UploadState): void {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { documentOf, recordedOf } from './document';
+import { documentOf, recordedOf, writtenBy } from './document';
 
 const evidence = [{ quote: 'the pool is full', timecode: '00:01:10' }];
 
@@ -47,4 +47,9 @@ it('reads what was recorded, and leaves out what has no time', () => {
   expect(recorded?.entries).toEqual([{ at: '2026-11-15T21:01:00.000Z', what: 'db is down' }]);
   expect(recordedOf(null)).toBeNull();
   expect(recordedOf({ from: '' })).toBeNull();
+});
+
+it('says who wrote it, and that nobody did', () => {
+  expect(writtenBy('gpt-5-mini')).toBe('by gpt-5-mini');
+  expect(writtenBy('fake')).toBe('without a language model');
 });

@@ -79,6 +79,11 @@ export function documentOf(value: unknown): ReportDocument {
   };
 }
 
+/** Who wrote a report, in words: what Mainstay makes for tests is by no model. */
+export function writtenBy(model: string): string {
+  return model === 'fake' ? 'without a language model' : `by ${model}`;
+}
+
 export function recordedOf(value: unknown): Recorded | null {
   const recorded = fields(value);
   const [from, to] = [text(recorded['from']), text(recorded['to'])];

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { INCIDENTS_LIMIT, incidentsOf } from './incidents';
+import { aboutText, INCIDENTS_LIMIT, incidentsOf } from './incidents';
 
 const NOW = Date.parse('2026-11-15T22:00:00Z');
 const WEEK = 7 * 86_400_000;
@@ -24,8 +24,8 @@ it('puts changes that are close together into one incident, with a margin', () =
     WEEK,
   );
   expect(found).toEqual([
-    { from: '2026-11-15T20:05:00.000Z', to: '2026-11-15T20:35:00.000Z', names: ['PostgreSQL main'], changes: 3 },
-    { from: '2026-11-15T17:55:00.000Z', to: '2026-11-15T18:20:00.000Z', names: ['mail'], changes: 2 },
+    { from: '2026-11-15T20:05:00.000Z', to: '2026-11-15T20:35:00.000Z', names: ['PostgreSQL main'], worst: '2026-11-15T20:12:00.000Z' },
+    { from: '2026-11-15T17:55:00.000Z', to: '2026-11-15T18:20:00.000Z', names: ['mail'], worst: '2026-11-15T18:00:00.000Z' },
   ]);
 });
 
@@ -43,4 +43,12 @@ it('offers no blip, nothing that only got better, and not too many', () => {
     change(`${hour}:05`, 'a', 'healthy'),
   ]);
   expect(incidentsOf(many, NOW, WEEK)).toHaveLength(INCIDENTS_LIMIT);
+});
+
+it('is called by its causes, and by who broke first until they are known', () => {
+  expect(aboutText(['shop', 'db'], undefined)).toBe('shop and 1 more');
+  expect(aboutText(['shop'], undefined)).toBe('shop');
+  expect(aboutText(['shop', 'cart'], ['db'])).toBe('db');
+  expect(aboutText(['shop'], ['db', 'mail', 'dns'])).toBe('db and 2 more');
+  expect(aboutText(['shop'], [])).toBe('shop');
 });

@@ -6,7 +6,8 @@ import { rootNames, type Told } from '../turns';
 export interface Incident extends TimeWindow {
   /** What failed by itself, the one that most others failed because of first. */
   readonly names: readonly string[];
-  readonly changes: number;
+  /** When most was wrong: the moment to ask for its cause. */
+  readonly worst: string;
 }
 
 /** Changes this close together belong to one incident. */
@@ -44,8 +45,27 @@ function incidentOf(group: readonly Known[], now: number, maxMs: number): Incide
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
     names: rootNames(group),
-    changes: group.length,
+    worst: worstOf(group),
   };
+}
+
+/** The change after which the most was wrong. */
+function worstOf(group: readonly Known[]): string {
+  const wrong = new Set<string>();
+  let [worst, most] = [group[0]?.at ?? '', 0];
+  for (const change of group) {
+    const key = JSON.stringify([change.service_name, change.dependency_name]);
+    if (isBad(change)) wrong.add(key);
+    else wrong.delete(key);
+    if (wrong.size > most) [worst, most] = [change.at, wrong.size];
+  }
+  return worst;
+}
+
+/** What it was about: its causes where they are known, else the first that broke. */
+export function aboutText(names: readonly string[], causes: readonly string[] | undefined): string {
+  const [first = '', ...others] = causes?.length === 0 ? names : (causes ?? names);
+  return others.length === 0 ? first : `${first} and ${String(others.length)} more`;
 }
 
 function isBad({ current }: Known): boolean {

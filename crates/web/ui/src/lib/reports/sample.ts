@@ -5,6 +5,7 @@ export function transcript(more: Partial<Transcript> = {}): Transcript {
   return {
     id: '0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d',
     name: 'incident-call.vtt',
+    title: null,
     size_bytes: 4_096,
     status: 'queued',
     window: null,

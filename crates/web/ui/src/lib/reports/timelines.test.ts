@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Said } from './document';
-import { beside, FOLD_FROM, folded, MATCH_MS, momentsOf, timeOf, type Row } from './timelines';
+import { beside, dayOf, FOLD_FROM, folded, MATCH_MS, momentsOf, timeOf, type Row } from './timelines';
 
 const said = (at: string | null, what: string): Said => ({ at, what, evidence: [] });
 const recorded = (...entries: [at: string, what: string][]) => ({
@@ -96,23 +96,49 @@ it('tells what was seen together as one moment, what says most first', () => {
     entry(0, 'service A says that its dependency db is down'),
     entry(10, 'service B says that its dependency db is down'),
     entry(20, 'service B became down'),
-    entry(900, 'root causes then: db'),
+    entry(900, 'root cause then: db'),
     entry(1_000, 'service C became down'),
   ];
+  const all = [
+    'root cause then: db',
+    'service A became down',
+    'service B became down',
+    'service A says that its dependency db is down',
+    'service B says that its dependency db is down',
+  ];
   expect(momentsOf(told)).toEqual([
-    {
-      time: 0,
-      first: ['root causes then: db', 'service A became down', 'service B became down'],
-      rest: [
-        'service A says that its dependency db is down',
-        'service B says that its dependency db is down',
-      ],
-    },
-    { time: 1_000, first: ['service C became down'], rest: [] },
+    { time: 0, brief: ['root cause then: db', 'A and B became down'], all },
+    { time: 1_000, brief: ['service C became down'], all: ['service C became down'] },
   ]);
   // A single one more is not worth a fold.
-  expect(momentsOf(told.slice(0, 4))[0]?.rest).toEqual([]);
+  expect(momentsOf(told.slice(0, 4))[0]?.brief).toHaveLength(4);
   expect(momentsOf([])).toEqual([]);
+});
+
+it('says of many services that changed alike how many they are', () => {
+  const entries = (...names: string[]) => names.map((name) => ({ time: 0, what: `service ${name} became degraded` }));
+  expect(momentsOf(entries('A', 'B', 'C', 'D', 'E', 'F'))[0]?.brief).toEqual(['A, B, C and 3 more services became degraded']);
+  const mixed = [...entries('A', 'B', 'C', 'D'), { time: 0, what: 'service E became down' }, { time: 0, what: 'the breaker of service E opened' }];
+  expect(momentsOf(mixed)[0]?.brief).toEqual([
+    'A, B, C and D became degraded',
+    'service E became down',
+    'the breaker of service E opened',
+  ]);
+});
+
+it('tells what most say where there is nothing else', () => {
+  const said = [
+    'service X says that its dependency mail is degraded',
+    'service A says that its dependency PostgreSQL main (db) is down',
+    'service B says that its dependency PostgreSQL main (b-db) is down',
+    ...['C', 'D', 'E'].map((name) => `service ${name} says that its dependency PostgreSQL main is down`),
+  ];
+  const [moment] = momentsOf(said.map((what) => ({ time: 0, what })));
+  expect(moment).toEqual({
+    time: 0,
+    brief: ['PostgreSQL main is down, say A, B, C and 2 more services', 'service X says that its dependency mail is degraded'],
+    all: said,
+  });
 });
 
 it('puts what was only recorded, and seen together, into one line', () => {
@@ -138,4 +164,13 @@ it('folds many recorded changes between two of the call', () => {
     'row',
     'row',
   ]);
+});
+
+it.each([
+  ['2026-11-20', '20 Nov 2026'],
+  ['2026-11-20T10:00:00Z', null],
+  ['2026-13-40', null],
+  ['by Friday', null],
+])('%s is a day: %s', (at, day) => {
+  expect(dayOf(at)).toBe(day);
 });

@@ -39,6 +39,13 @@ export function timeOf(at: string | null): number | null {
   return Number.isNaN(time) ? null : time;
 }
 
+/** A day without a time of it, in words; null for anything else. */
+export function dayOf(at: string): string | null {
+  const time = /^\d{4}-\d\d-\d\d$/.test(at) ? Date.parse(at) : NaN;
+  if (Number.isNaN(time)) return null;
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }).format(time);
+}
+
 interface Group {
   readonly time: number | null;
   readonly said: Said[];
@@ -86,15 +93,17 @@ function nearest(groups: readonly Group[], time: number): Group | null {
   return best;
 }
 
-/** What was recorded at one moment: what says most, and the rest of it. */
+/** What was recorded at one moment: in a few lines, and all of it. */
 export interface Moment {
   readonly time: number;
-  readonly first: readonly string[];
-  readonly rest: readonly string[];
+  readonly brief: readonly string[];
+  readonly all: readonly string[];
 }
 
 /** One poll brings many changes: so many of a moment are read at once. */
 export const MOMENT_SHOWN = 3;
+/** Of services that changed alike so many are named. */
+const NAMED = 3;
 /** What is recorded this close together was seen together. */
 const MOMENT_MS = 1_000;
 
@@ -106,21 +115,65 @@ export function momentsOf(entries: readonly Entry[]): Moment[] {
     else groups.push([entry]);
   }
   return groups.map((group) => {
-    const told = group.map(({ what }) => what).sort((one, other) => weight(one) - weight(other));
-    // One more line takes no more room than the words that hide it.
-    const shown = told.length <= MOMENT_SHOWN + 1 ? told.length : MOMENT_SHOWN;
-    return { time: group[0]?.time ?? 0, first: told.slice(0, shown), rest: told.slice(shown) };
+    const all = group.map(({ what }) => what).sort((one, other) => weight(one) - weight(other));
+    return { time: group[0]?.time ?? 0, brief: briefOf(all), all };
   });
+}
+
+/** Services that changed alike in one line, and no symptoms where there is more to say. */
+function briefOf(all: readonly string[]): string[] {
+  // One more line takes no more room than the words that hide it.
+  if (all.length <= MOMENT_SHOWN + 1) return [...all];
+  const telling = all.filter((what) => weight(what) < SYMPTOM);
+  if (telling.length === 0) return symptomsOf(all);
+  const alike = new Map<string, string[]>();
+  for (const what of telling) {
+    const [, name = '', status = ''] = /^service (.+) (became \w+)$/.exec(what) ?? [];
+    const key = status === '' ? what : status;
+    alike.set(key, [...(alike.get(key) ?? []), name]);
+  }
+  return [...alike].map(([key, names]) => {
+    if (names[0] === '') return key;
+    return names.length === 1 ? `service ${names[0] ?? ''} ${key}` : `${nameList(names)} ${key}`;
+  });
+}
+
+/** What is said of one thing by many in one line: the most first. */
+function symptomsOf(all: readonly string[]): string[] {
+  const alike = new Map<string, { readonly lines: string[]; readonly names: string[] }>();
+  for (const what of all) {
+    const [, name = '', thing = '', status = ''] = SYMPTOM_LINE.exec(what) ?? [];
+    const key = thing === '' ? what : `${thing} is ${status}`;
+    const group = alike.get(key) ?? { lines: [], names: [] };
+    alike.set(key, { lines: [...group.lines, what], names: [...group.names, name] });
+  }
+  return [...alike]
+    .sort(([, one], [, other]) => other.lines.length - one.lines.length)
+    .slice(0, MOMENT_SHOWN)
+    .map(([key, { lines, names }]) => (lines.length === 1 ? (lines[0] ?? '') : `${key}, say ${nameList(names)}`));
+}
+
+/** Which service says it, what the thing goes by, and how it is; what the service itself calls it is left out. */
+const SYMPTOM_LINE = /^service (.+) says that its dependency (.+?)(?: \([^()]+\))? is (\w+)$/;
+
+/** "A, B, C and 4 more services". */
+function nameList(names: readonly string[]): string {
+  const shown = names.length <= NAMED + 1 ? names.length : NAMED;
+  const left = names.length - shown;
+  if (left > 0) return `${names.slice(0, shown).join(', ')} and ${String(left)} more services`;
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1) ?? ''}`;
 }
 
 function isSameMoment(group: readonly Entry[], { time }: Entry): boolean {
   return time - (group[0]?.time ?? -Infinity) < MOMENT_MS;
 }
 
+const SYMPTOM = 2;
+
 /** Causes say more than services, and those more than what services say of others. */
 function weight(what: string): number {
   if (/^root cause/i.test(what)) return 0;
-  return /\bdependency\b/i.test(what) ? 2 : 1;
+  return /\bdependency\b/i.test(what) ? SYMPTOM : 1;
 }
 
 /** A stretch of rows: some that were only recorded are put together where there are many. */

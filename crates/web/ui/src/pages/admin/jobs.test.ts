@@ -66,8 +66,8 @@ describe('a job', () => {
   });
 
   it('has a name, with or without a subject', () => {
-    expect(jobName(job({}))).toBe('mail a');
-    expect(jobName(job({ subject: null }))).toBe('mail');
+    expect(jobName(job({}))).toBe('Mail a');
+    expect(jobName(job({ subject: null }))).toBe('Mail');
   });
 
   it('was tried so often', () => {
@@ -105,4 +105,11 @@ it.each([
   [5_000, '1 000+'],
 ] as const)('a count of %s is told as %s', (count, text) => {
   expect(atMost(count, 1_000).replace('\u202f', ' ')).toBe(text);
+});
+
+it('calls a job by what it does, and one of an unknown kind by its kind', () => {
+  expect(jobName({ kind: 'sweep_reports', subject: null })).toBe('Clearing up reports');
+  expect(jobName({ kind: 'mail', subject: 'invite nadia' })).toBe('Mail invite nadia');
+  expect(jobName({ kind: 'monitor_keyframes', subject: 'cron:monitor_keyframes' })).toBe('State of the day on schedule');
+  expect(jobName({ kind: 'their_own', subject: null })).toBe('their_own');
 });

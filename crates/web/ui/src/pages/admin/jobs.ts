@@ -49,9 +49,29 @@ export function moves(job: Job): { readonly at: string | null; readonly what: st
   }
 }
 
+/** What each kind of Mainstay's own does, in a few words. */
+const KIND_NAMES: Readonly<Partial<Record<string, string>>> = {
+  clean_up_accounts: 'Clearing up accounts',
+  mail: 'Mail',
+  monitor_keyframes: 'State of the day',
+  monitor_latency_rollups: 'Summing up latencies',
+  report: 'Incident report',
+  sweep_reports: 'Clearing up reports',
+};
+
+/** What a kind is called; one that is not known goes by its own name. */
+export function kindName(kind: string): string {
+  return KIND_NAMES[kind] ?? kind;
+}
+
+/** What a job is about, in words; empty where its kind says all. */
+export function aboutText(subject: string | null): string {
+  return subject?.startsWith('cron:') === true ? 'on schedule' : (subject ?? '');
+}
+
 /** What a job is called where it stands alone. */
-export function jobName({ kind, subject }: Job): string {
-  return subject === null ? kind : `${kind} ${subject}`;
+export function jobName({ kind, subject }: Pick<Job, 'kind' | 'subject'>): string {
+  return `${kindName(kind)} ${aboutText(subject)}`.trim();
 }
 
 /** A count of the server's, which stops counting at a cap: "1 000+". */
