@@ -59,6 +59,8 @@ pub const PROMISED: &[&str] = &[
     "poller.late_p99_ms",
     "poller.bytes_each",
     "poller.stop_all_ms",
+    "reports.upload_rss_mb",
+    "reports.overhead_ms",
 ];
 
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -93,6 +93,14 @@ impl Server {
         self.status("VmHWM:")
     }
 
+    /// From now on [`Self::most_resident_bytes`] tells the most since now.
+    ///
+    /// # Errors
+    /// When `/proc` can't be written.
+    pub fn forget_most_resident(&self) -> anyhow::Result<()> {
+        Ok(fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5")?)
+    }
+
     fn status(&self, name: &'static str) -> anyhow::Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find(|line| line.starts_with(name)).context(name)?;

@@ -6,6 +6,24 @@ use serde_json::Value;
 use crate::error::ReportsError;
 use crate::objects::Objects;
 
+/// What stands in a stored report beside what its schema knows: quotes that were not found.
+const NOT_FOUND: &str = "$evidence_not_found";
+
+/// A report as it is stored.
+pub(crate) fn marked(mut report: Value, not_found: Vec<String>) -> Value {
+    if let Some(fields) = report.as_object_mut() {
+        fields.insert(NOT_FOUND.to_owned(), Value::from(not_found));
+    }
+    report
+}
+
+/// A stored report as its schema knows it, and the marks; `None` where it has none.
+pub(crate) fn unmarked(mut report: Value) -> (Value, Option<Vec<String>>) {
+    let marks = report.as_object_mut().and_then(|fields| fields.remove(NOT_FOUND));
+    let marks = marks.and_then(|marks| serde_json::from_value(marks).ok());
+    (report, marks)
+}
+
 /// Reads an object that holds JSON. What went wrong is told to the log only, and never what it holds.
 pub(crate) async fn read(
     objects: &dyn Objects,

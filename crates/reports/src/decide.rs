@@ -5,6 +5,7 @@
 //! | read | transient | retried, `s3_read_failed` | `s3_read_failed` |
 //! | read | missing, too large, refused | fails, `s3_read_failed` | `s3_read_failed` |
 //! | parse | nothing was said | fails, `empty_original_transcript` | the same |
+//! | parse | the file is no text | fails, `original_not_text` | the same |
 //! | model | time, network, 429, 5xx | retried, the finer code | `llm_call_failed` |
 //! | model | 4xx, no JSON, anything else | fails, the finer code | `llm_call_failed` |
 //! | check | no report | fails, `schema_validation_failed` | the same |
@@ -16,7 +17,6 @@ use mainstay_jobs::JobError;
 
 use crate::llm::LlmError;
 use crate::objects::ObjectError;
-use crate::schema::SchemaError;
 use crate::transcript::TranscriptError;
 
 /// The original could not be read.
@@ -61,12 +61,6 @@ pub fn after_write(error: &ObjectError) -> JobError {
 #[must_use]
 pub fn after_parse(error: TranscriptError) -> JobError {
     JobError::fatal(error.code(), error.to_string())
-}
-
-/// After the answer was no report.
-#[must_use]
-pub fn after_check(error: &SchemaError) -> JobError {
-    JobError::fatal(SchemaError::CODE, error.summary.clone())
 }
 
 /// The code on the file whose job has failed with this one.
@@ -162,8 +156,5 @@ mod tests {
         assert!(
             matches!(empty, JobError::Fatal { code, .. } if code == "empty_original_transcript")
         );
-        let error = SchemaError { summary: "no".to_owned(), errors: vec![] };
-        let checked = after_check(&error);
-        assert_eq!(checked, JobError::fatal("schema_validation_failed", "no"));
     }
 }

@@ -5,7 +5,7 @@
 //! `record` (all SQL) writes down where it stands, `announce` tells its owner → [`maker`] has its report
 //! written by a [`writer`], from [`timelines`] too, while the file follows its job (`follow`): from
 //! [`transcript`] (what was said) to [`prompt`] → [`llm`] (who writes the report) → [`schema`] (whether
-//! it is one) → [`decide`] (what becomes of the job and the file) →
+//! it is one) and [`quotes`] (whether its evidence was said) → [`decide`] (what becomes of the job and the file) →
 //! [`reports`] answers what people ask, [`shares`] lets others read → [`sweep`] ends what nobody else
 //! ends.
 //!
@@ -28,6 +28,7 @@ pub mod name;
 pub mod objects;
 pub mod place;
 pub mod prompt;
+pub mod quotes;
 mod record;
 pub mod reports;
 pub mod schema;

@@ -16,6 +16,7 @@ use mainstay_jobs::{
 use mainstay_store::{StoreError, Tx};
 use serde_json::{Value, json};
 
+use crate::artefacts;
 use crate::decide;
 use crate::follow;
 use crate::keys::{self, Artefact};
@@ -25,7 +26,6 @@ use crate::prompt::RecordedTimeline;
 use crate::record::files;
 use crate::record::steps::{self, Made};
 use crate::reports::{REPORT, Reports};
-use crate::schema::SchemaError;
 use crate::timelines::Timelines;
 use crate::writer::{Draft, Source, Writer};
 
@@ -117,7 +117,7 @@ struct Attempt<'a> {
 /// What an attempt has stored and is to be written down.
 enum Stored {
     Report { report: String, timeline: Option<String>, title: Option<String>, with: MadeWith },
-    Unfit { raw: String, summary: String },
+    Unfit { code: &'static str, raw: String, summary: String },
 }
 
 impl Attempt<'_> {
@@ -143,7 +143,10 @@ impl Attempt<'_> {
                 let made = Made { report: &report, timeline, title, with: &with };
                 self.finalise(context, &made).await
             }
-            Stored::Unfit { raw, summary } => self.give_up(context, &raw, summary).await,
+            Stored::Unfit { code, raw, summary } => {
+                self.keep_raw(context, &raw).await?;
+                Err(JobError::fatal(code, summary))
+            }
         }
     }
 
@@ -162,19 +165,24 @@ impl Attempt<'_> {
         recorded: Option<&RecordedTimeline>,
     ) -> Result<Stored, JobError> {
         match draft {
-            Draft::Report { report, with } => {
+            Draft::Report { report, with, not_found } => {
                 let timeline = match recorded {
                     Some(recorded) => Some(self.store(Artefact::Timeline, told(recorded)).await?),
                     None => None,
                 };
+                if !not_found.is_empty() {
+                    tracing::warn!(event = "quotes_not_found", file_id = %self.id, count = not_found.len(),
+                        "a report quotes what was neither said nor recorded; it is marked");
+                }
                 let title = report.get("title").and_then(Value::as_str);
                 let title = title.map(|title| replace_nul(title).into_owned());
-                let report = self.store(Artefact::Report, report.to_string()).await?;
+                let report = artefacts::marked(report, not_found).to_string();
+                let report = self.store(Artefact::Report, report).await?;
                 Ok(Stored::Report { report, timeline, title, with })
             }
-            Draft::Unfit { raw, summary } => {
+            Draft::Unfit { code, raw, summary } => {
                 let raw = self.store(Artefact::Raw, raw).await?;
-                Ok(Stored::Unfit { raw, summary })
+                Ok(Stored::Unfit { code, raw, summary })
             }
         }
     }
@@ -224,15 +232,14 @@ impl Attempt<'_> {
         self.settled(finished).await.map_err(JobError::from)
     }
 
-    /// Keeps an answer that is no report, and gives the file up: another try would cost the same and
-    /// bring no better.
-    async fn give_up(&self, context: &Context, raw: &str, summary: String) -> Result<(), JobError> {
+    /// Keeps an answer that is no report before the file is given up: another try would cost the same
+    /// and bring no better.
+    async fn keep_raw(&self, context: &Context, raw: &str) -> Result<(), JobError> {
         let file = (self.user, self.id);
         let kept = context
             .write(async |tx, _| Ok::<_, JobsError>(steps::keep_raw(tx, file, raw).await?))
             .await;
-        self.settled(kept).await?;
-        Err(JobError::fatal(SchemaError::CODE, summary))
+        self.settled(kept).await.map_err(JobError::from)
     }
 
     /// What was stored goes unless it was written down, or may have been.

@@ -76,6 +76,16 @@ pub fn transcript_lines(user: &str) -> impl Iterator<Item = &str> {
     user.lines().skip_while(move |line| *line != begin).skip(1).take_while(move |line| *line != end)
 }
 
+/// The lines that a prompt tells of, of the transcript and of the recorded timeline: each has a number.
+pub(crate) fn told_lines(user: &str) -> impl Iterator<Item = &str> {
+    let is_told = |line: &&str| {
+        let mut bytes = line.bytes();
+        let numbered = matches!(bytes.next(), Some(b'L' | b'R'));
+        numbered && bytes.next().is_some_and(|byte| byte.is_ascii_digit())
+    };
+    user.lines().filter(is_told)
+}
+
 /// Without its texts: they belong into no log.
 impl fmt::Debug for Prompt {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -23,7 +23,7 @@ use crate::record::{files, steps};
 /// The kind of job that makes a report.
 pub const REPORT: &str = "report";
 /// Uploads that are under way at once in one process.
-pub const MAX_UPLOADS: usize = 32;
+pub const MAX_UPLOADS: usize = 64;
 /// The largest report that is read back, in bytes.
 pub const MAX_REPORT_BYTES: usize = 4 * 1024 * 1024;
 
@@ -83,6 +83,9 @@ pub struct Read {
     pub file: File,
     /// The report.
     pub report: Value,
+    /// Where evidence stands in it that was neither said nor recorded, as JSON pointers; `None` for a
+    /// report that was made before this was looked at.
+    pub not_found: Option<Vec<String>>,
     /// What the monitor recorded in the time of the incident, where somebody said when that was.
     pub recorded: Option<Value>,
 }
@@ -140,11 +143,12 @@ impl Reports {
         };
         let objects = &*self.shared.objects;
         let report = artefacts::read(objects, id, key, MAX_REPORT_BYTES).await?;
+        let (report, not_found) = artefacts::unmarked(report);
         let recorded = match &file.keys.timeline {
             Some(key) => Some(artefacts::read(objects, id, key, MAX_REPORT_BYTES).await?),
             None => None,
         };
-        Ok(Read { file, report, recorded })
+        Ok(Read { file, report, not_found, recorded })
     }
 
     /// Tries a failed file again.

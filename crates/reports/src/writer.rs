@@ -8,11 +8,12 @@ use mainstay_jobs::JobError;
 use serde_json::Value;
 
 use crate::decide;
-use crate::llm::{Llm, LlmAnswer, LlmRequest};
+use crate::llm::{Llm, LlmAnswer, LlmError, LlmRequest};
 use crate::model::MadeWith;
 use crate::name::Extension;
 use crate::prompt::{self, Prompt, RecordedTimeline};
-use crate::schema;
+use crate::quotes;
+use crate::schema::{self, SchemaError};
 use crate::transcript::{Transcript, TranscriptForm};
 
 /// Writes reports.
@@ -41,9 +42,13 @@ pub enum Draft {
         report: Value,
         /// What it was made with.
         with: MadeWith,
+        /// Where evidence stands in it that was neither said nor recorded: see [`crate::quotes`].
+        not_found: Vec<String>,
     },
     /// Something else.
     Unfit {
+        /// The word for what it is, on the job.
+        code: &'static str,
         /// All of it, for whoever looks into why.
         raw: String,
         /// What is wrong with it, in a line.
@@ -58,9 +63,10 @@ impl Writer for LlmWriter {
     fn write<'a>(&'a self, source: &'a Source) -> BoxFuture<'a, Result<Draft, JobError>> {
         Box::pin(async move {
             let request = request(source.clone()).await?;
-            let answered = self.0.answer(&request).await;
-            let answer = answered.map_err(|error| decide::after_llm(&error))?;
-            Ok(checked(answer))
+            match self.0.answer(&request).await {
+                Ok(answer) => checked(answer, request.prompt).await,
+                Err(error) => unanswered(error),
+            }
         })
     }
 }
@@ -80,7 +86,13 @@ async fn request(source: Source) -> Result<LlmRequest, JobError> {
     reading.await.unwrap_or_else(|error| Err(lost(error)))
 }
 
-fn checked(answer: LlmAnswer) -> Draft {
+/// Whether it is a report, and whether its quotes were said: a look at a long transcript for each.
+async fn checked(answer: LlmAnswer, prompt: Prompt) -> Result<Draft, JobError> {
+    let checking = tokio::task::spawn_blocking(move || judged(answer, &prompt));
+    checking.await.map_err(|error| JobError::retriable("report_unchecked", error.to_string()))
+}
+
+fn judged(answer: LlmAnswer, prompt: &Prompt) -> Draft {
     let LlmAnswer { json: report, raw, model } = answer;
     match schema::validate(&report) {
         Ok(()) => {
@@ -89,9 +101,19 @@ fn checked(answer: LlmAnswer) -> Draft {
                 schema_version: schema::VERSION.to_owned(),
                 model,
             };
-            Draft::Report { report, with }
+            let not_found = quotes::not_found(&report, prompt);
+            Draft::Report { report, with, not_found }
         }
-        Err(error) => Draft::Unfit { raw, summary: error.summary },
+        Err(error) => Draft::Unfit { code: SchemaError::CODE, raw, summary: error.summary },
+    }
+}
+
+/// What was written that is no JSON is kept like what is no report; anything else is only told.
+fn unanswered(error: LlmError) -> Result<Draft, JobError> {
+    let (code, summary) = (error.code(), error.to_string());
+    match error {
+        LlmError::InvalidJson { raw } => Ok(Draft::Unfit { code, raw, summary }),
+        error => Err(decide::after_llm(&error)),
     }
 }
 
@@ -111,7 +133,7 @@ impl std::fmt::Debug for Draft {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Report { with, .. } => formatter.debug_tuple("Report").field(with).finish(),
-            Self::Unfit { summary, .. } => formatter.debug_tuple("Unfit").field(summary).finish(),
+            Self::Unfit { code, .. } => formatter.debug_tuple("Unfit").field(code).finish(),
         }
     }
 }

@@ -1,11 +1,10 @@
 //! What knowing the caller costs, and what a thousand sign-ins at once cost.
 
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use mainstay_benches::account::{PASSWORD, create_admin, session, sign_in};
 use mainstay_benches::exchange::exchange;
 use mainstay_benches::figure::{median, print};
 use mainstay_benches::process::Server;
@@ -13,7 +12,6 @@ use mainstay_benches::process::Server;
 use crate::{MEGABYTE, ROUNDS, round, serve};
 
 const EMAIL: &str = "bench@example.com";
-const PASSWORD: &str = "a password for the bench";
 const SIGN_INS: usize = 1000;
 /// How long all of them together may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -27,14 +25,9 @@ pub(crate) async fn measure(binary: &Path) -> anyhow::Result<()> {
 /// are logged, which the probes are not.
 async fn compare_requests(binary: &Path) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    create_admin(binary, folder.path())?;
+    create_admin(binary, folder.path(), EMAIL)?;
     let server = Server::start(&mut serve(binary, folder.path()))?;
-    let answer = sign_in(&server.address, EMAIL, PASSWORD, "").await?;
-    let cookie = answer
-        .lines()
-        .find_map(|line| line.strip_prefix("set-cookie: ")?.split(';').next())
-        .context("signing in set no cookie")?;
-    let cookie = format!("cookie: {cookie}\r\n");
+    let cookie = session(&server.address, EMAIL).await?;
     let (mut ratios, mut costs, mut peers) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let known = round(&server, "/api/auth/me", &cookie).await?;
@@ -96,32 +89,4 @@ async fn others(address: &str, is_over: impl Fn() -> bool) -> anyhow::Result<Vec
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     Ok(waits)
-}
-
-fn create_admin(binary: &Path, folder: &Path) -> anyhow::Result<()> {
-    let mut child = Command::new(binary)
-        .args(["admin", "create", "--email", EMAIL, "--password-stdin"])
-        .current_dir(folder)
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()?;
-    child.stdin.take().context("standard input")?.write_all(PASSWORD.as_bytes())?;
-    anyhow::ensure!(child.wait()?.success(), "no admin was made");
-    Ok(())
-}
-
-async fn sign_in(
-    address: &str,
-    email: &str,
-    password: &str,
-    headers: &str,
-) -> anyhow::Result<String> {
-    let body = format!(r#"{{"email":"{email}","password":"{password}"}}"#);
-    let request = format!(
-        "POST /api/auth/login HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n{headers}\r\n{body}",
-        body.len()
-    );
-    exchange(address, &request).await
 }

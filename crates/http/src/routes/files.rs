@@ -103,6 +103,11 @@ pub(super) struct Report {
     /// The report, as `schemas/report/v1.json` has it.
     #[schema(value_type = Object)]
     report: Value,
+    /// JSON pointers to evidence in `report`, such as `/timeline/0/evidence/1`, whose quote stands neither in
+    /// the transcript nor in the recorded timeline; `null` for a report that was made before this was
+    /// looked at.
+    #[schema(required)]
+    evidence_not_found: Option<Vec<String>>,
     /// What the monitor recorded; `null` when nobody said when the incident was.
     #[schema(value_type = Option<Object>, required)]
     recorded_timeline: Option<Value>,
@@ -265,6 +270,7 @@ impl From<Read> for Report {
             processed_at: read.file.processed_at,
             made_with: read.file.made_with,
             report: read.report,
+            evidence_not_found: read.not_found,
             recorded_timeline: read.recorded,
         }
     }

@@ -107,6 +107,7 @@ async fn a_transcript_becomes_a_report_that_its_owner_and_whoever_it_is_shared_w
     assert_eq!(file["made_with"]["model"], "fake");
     let read = viewer.get(&report).await.json();
     assert!(read["report"]["title"].is_string(), "{read}");
+    assert_eq!(read["evidence_not_found"], json!([]), "{read}");
     assert_eq!(read["recorded_timeline"]["from"], "2026-01-01T00:00:00.000Z");
 
     let shares = format!("/api/files/{id}/shares");
@@ -205,6 +206,47 @@ async fn a_file_that_is_too_large_is_refused_whether_it_says_so_or_not() {
     assert_eq!(answer.status, 413, "before a byte of it was sent");
     house.reports.landed().await;
     assert_eq!(rows(&house, "SELECT count(*) AS n FROM files").await, 0);
+}
+
+#[tokio::test]
+async fn a_body_that_is_longer_than_it_says_is_no_form() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let body = form(&[part("file", Some("call.txt"), CALL)]);
+    let mut stream = TcpStream::connect(house.address).await.unwrap();
+    let text = format!(
+        "POST /api/files/upload HTTP/1.1\r\nHost: {}\r\n{}Content-Type: multipart/form-data; \
+         boundary=b\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        house.address,
+        admin.cookie(),
+        body.len() - 20
+    );
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let answer = Answer::parse(&super::raw::read_to_end(&mut stream).await);
+    assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_multipart"));
+    house.reports.landed().await;
+    assert_eq!(rows(&house, "SELECT count(*) AS n FROM files").await, 0);
+}
+
+#[tokio::test]
+async fn what_holds_no_words_is_taken_and_told_apart() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    for (body, code) in [
+        (" \n\t ", "empty_original_transcript"),
+        ("PK\u{3}\u{4}\u{14}\0\0\0\u{8}\0\0\0\0\0", "original_not_text"),
+    ] {
+        let answer =
+            send(&house, &admin.cookie(), &form(&[part("file", Some("a.txt"), body)])).await;
+        assert_eq!(answer.status, 201);
+        let id = answer.json()["file_id"].as_str().unwrap().to_owned();
+        let file = make(&house, &admin, &id).await;
+        assert_eq!(
+            (&file["status"], &file["last_error"]["code"]),
+            (&json!("failed"), &json!(code))
+        );
+        assert_eq!(file["attempts"], 1);
+    }
 }
 
 #[tokio::test]

@@ -28,8 +28,8 @@ const DROP_DEAD: Sql = Sql::same(
 );
 const REVOKE: Sql = Sql::same(
     "reports.revoke_share",
-    "UPDATE file_shares SET revoked_at = $4
-     WHERE id = $1 AND user_id = $2 AND file_id = $3 AND revoked_at IS NULL",
+    "UPDATE file_shares SET revoked_at = coalesce(revoked_at, $4)
+     WHERE id = $1 AND user_id = $2 AND file_id = $3",
 );
 const FIND: Sql = Sql::same(
     "reports.find_share",
@@ -83,7 +83,7 @@ pub(crate) async fn count_live(
     tx.fetch_one(&COUNT_LIVE, values![user, file, now]).await?.get("shares")
 }
 
-/// Takes a share back; tells whether it was there and not taken back before.
+/// Takes a share back, unless it was before; tells whether it is there.
 pub(crate) async fn revoke(
     tx: &mut Tx,
     id: Id,

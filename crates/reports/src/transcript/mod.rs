@@ -1,8 +1,9 @@
 //! What was said in the call: a `.txt` or `.vtt` file as numbered lines. Pure.
 //!
 //! Nothing of a transcript is trusted to be well-formed: what can't be read as it should be is read as
-//! text, and counted.
+//! text, and counted. Only what is hardly text at all is refused.
 
+mod decode;
 mod text;
 mod timecode;
 mod vtt;
@@ -59,6 +60,9 @@ pub enum TranscriptError {
     /// Nothing but white space.
     #[error("the file holds no words, only white space; upload the transcript of the call")]
     Empty,
+    /// Bytes that are no text.
+    #[error("the file is no text; save the transcript as text (UTF-8) and upload that")]
+    NotText,
 }
 
 impl TranscriptForm {
@@ -79,6 +83,7 @@ impl TranscriptError {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Empty => "empty_original_transcript",
+            Self::NotText => "original_not_text",
         }
     }
 }
@@ -87,9 +92,9 @@ impl Transcript {
     /// Reads a file, whatever its bytes are.
     ///
     /// # Errors
-    /// [`TranscriptError::Empty`] when nothing was said.
+    /// [`TranscriptError`] when nothing was said, or the file is none that words are in.
     pub fn parse(bytes: &[u8], form: TranscriptForm) -> Result<Self, TranscriptError> {
-        let text = String::from_utf8_lossy(bytes);
+        let text = decode::text(bytes).ok_or(TranscriptError::NotText)?;
         let text = replace_nul(text.strip_prefix('\u{FEFF}').unwrap_or(&text));
         let mut lines = Lines::default();
         match form {

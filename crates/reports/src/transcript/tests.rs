@@ -96,6 +96,36 @@ fn whatever_bytes_come_are_read_as_text() {
 }
 
 #[test]
+fn what_windows_saves_as_unicode_is_read() {
+    for bytes in [
+        [
+            &b"\xFF\xFE"[..],
+            &"Ада: лежит 🔥\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>(),
+        ]
+        .concat(),
+        [
+            &b"\xFE\xFF"[..],
+            &"Ада: лежит 🔥\n".encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<_>>(),
+        ]
+        .concat(),
+    ] {
+        assert_eq!(shown(&text(&bytes)), ["|Ада|лежит 🔥"]);
+    }
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    let archive = b"PK\x03\x04\x14\0\0\0\x08\0\x9c\x8e\x6fW\xd0\xc3\x4a\x0d\x0f\0\0\0\x0d\0\0\0\x08\0\0\0call.txt\xf3\xc9\xcc\x4b\x57";
+    let other_encoding = b"\xc0\xe4\xe0: \xe2\xf1\xb8 \xeb\xe5\xe6\xe8\xf2";
+    let picture: Vec<u8> =
+        (0..4_096_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    for bytes in [&archive[..], other_encoding, &picture, b"\xFF\xFE\x00\xD8\x00"] {
+        let error = Transcript::parse(bytes, TranscriptForm::Text).unwrap_err();
+        assert_eq!(error.code(), "original_not_text", "{bytes:?}");
+    }
+}
+
+#[test]
 fn nothing_but_white_space_is_no_transcript() {
     for bytes in [&b""[..], b" \r\n\t\n", b"\xEF\xBB\xBF\n", "\u{A0}\u{3000}".as_bytes()] {
         let error = Transcript::parse(bytes, TranscriptForm::Text).unwrap_err();
@@ -145,7 +175,7 @@ fn what_was_said_is_not_in_a_debug_print() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_bounded_clean_lines(bytes in prop::collection::vec(any::<u8>(), 0..600), is_vtt: bool) {
+    fn any_bytes_are_bounded_clean_lines(bytes in prop::collection::vec(prop_oneof![4 => 32_u8..127, 1 => any::<u8>()], 0..600), is_vtt: bool) {
         let form = if is_vtt { TranscriptForm::WebVtt } else { TranscriptForm::Text };
         if let Ok(transcript) = Transcript::parse(&bytes, form) {
             prop_assert!(!transcript.lines.is_empty());

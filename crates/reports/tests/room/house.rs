@@ -15,7 +15,7 @@ use mainstay_reports::{
     Beside, Draft, File, FileName, FileStatus, MadeWith, Pen, ReportMaker, Reports, ReportsError,
     ReportsOptions, Source, TimelineError, Timelines, TokenHash, Window, Writer,
 };
-use mainstay_store::{Db, Dialect, Sql, Tx, migrate, values};
+use mainstay_store::{Db, Dialect, Sql, StoreOptions, Tx, migrate, values};
 use mainstay_testkit::TestDatabase;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -57,6 +57,14 @@ impl House {
         Self::build(database, ahead, Arc::clone(&self.storage), true).await
     }
 
+    /// The same room, which reaches the database by way of a relay.
+    pub(crate) async fn through(&self, database: &TestDatabase, relay: &str) -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let through = |options: &mut StoreOptions| options.target = database.through(relay);
+        let db = database.open_with(Arc::clone(&clock), through).await;
+        Self::furnish(db, clock, Arc::clone(&self.storage), true).await
+    }
+
     async fn build(
         database: &TestDatabase,
         ahead: Duration,
@@ -69,6 +77,15 @@ impl House {
             db.shift_clock(i64::try_from(ahead.as_millis()).unwrap());
         }
         migrate::up(&db).await.unwrap();
+        Self::furnish(db, clock, storage, is_configured).await
+    }
+
+    async fn furnish(
+        db: Db,
+        clock: Arc<dyn Clock>,
+        storage: Arc<Storage>,
+        is_configured: bool,
+    ) -> Self {
         let stop = CancellationToken::new();
         let options = EventsOptions::default();
         let rng = Arc::new(SystemRng);
@@ -237,7 +254,8 @@ pub(crate) fn good(title: &str) -> Result<Draft, JobError> {
         schema_version: "v1".to_owned(),
         model: "test".to_owned(),
     };
-    Ok(Draft::Report { report: json!({"title": title}), with })
+    let not_found = vec!["/impact/evidence/0".to_owned()];
+    Ok(Draft::Report { report: json!({"title": title}), with, not_found })
 }
 
 /// Writes what a test says, and otherwise a report.

@@ -28,6 +28,7 @@ each_database! {
         assert_eq!(house.storage.keys().await.len(), 2);
         let read = house.reports.read(user, id).await.unwrap();
         assert_eq!((read.report, read.recorded), (json!({"title": "an incident"}), None));
+        assert_eq!(read.not_found.unwrap(), ["/impact/evidence/0"]);
         assert_eq!(house.writer.seen(), [("Ada: it is down".to_owned(), None)]);
         let told = house.told(user).await;
         assert_eq!(told, [
@@ -98,7 +99,8 @@ each_database! {
     async fn an_answer_off_the_schema_is_kept_and_not_asked_for_again(database: &TestDatabase) {
         let house = House::new(database).await;
         let user = house.user().await;
-        let unfit = Draft::Unfit { raw: "{\"a\":1}".to_owned(), summary: "/a: unknown".to_owned() };
+        let (raw, summary) = ("{\"a\":1}".to_owned(), "/a: unknown".to_owned());
+        let unfit = Draft::Unfit { code: "schema_validation_failed", raw, summary };
         house.writer.say(Ok(unfit));
         let id = house.upload(user, "x").await.unwrap();
         let runner = house.run();

@@ -56,6 +56,9 @@ each_database! {
         };
         assert!(matches!(revoke(stranger).await, Err(ReportsError::NotFound)));
         revoke(user).await.unwrap();
+        let since = house.reports.shares(user, id).await.unwrap()[0].revoked_at;
+        revoke(user).await.unwrap();
+        assert_eq!(house.reports.shares(user, id).await.unwrap()[0].revoked_at, since);
         let token = made.token.expose();
         assert!(matches!(house.reports.read_shared(token).await, Err(ReportsError::RevokedShare)));
         let listed = house.reports.shares(user, id).await.unwrap();

@@ -16,6 +16,8 @@ pub(crate) enum Call {
     Upload,
     Write,
     Finish,
+    /// An upload that is whole.
+    Finished,
     Put,
     /// A put that is done.
     Stored,
@@ -36,6 +38,8 @@ pub(crate) struct Storage {
 pub(crate) struct Faults {
     /// Each of these fails until it is taken out.
     failing: Mutex<HashMap<Call, ObjectErrorKind>>,
+    /// So many calls are left, of whatever kind, until one of them fails.
+    once: Mutex<Option<(usize, ObjectErrorKind)>>,
     /// How often each was called.
     calls: Mutex<HashMap<Call, usize>>,
     /// A put waits for a permit while this is set.
@@ -47,8 +51,19 @@ impl Faults {
         self.failing.lock().unwrap().insert(call, kind);
     }
 
+    /// After so many calls of whatever kind, one fails.
+    pub(crate) fn fail_once(&self, passing: usize, kind: ObjectErrorKind) {
+        *self.once.lock().unwrap() = Some((passing, kind));
+    }
+
+    /// Whether that has happened.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.once.lock().unwrap().is_none()
+    }
+
     pub(crate) fn mend(&self) {
         self.failing.lock().unwrap().clear();
+        *self.once.lock().unwrap() = None;
     }
 
     pub(crate) fn count(&self, call: Call) -> usize {
@@ -63,13 +78,21 @@ impl Faults {
 
     fn note(&self, call: Call) -> Result<(), ObjectError> {
         *self.calls.lock().unwrap().entry(call).or_default() += 1;
-        match self.failing.lock().unwrap().get(&call) {
-            Some(&kind) => {
+        let once = self.fails_now();
+        match once.or_else(|| self.failing.lock().unwrap().get(&call).copied()) {
+            Some(kind) => {
                 let message = format!("{call:?} fails");
                 Err(ObjectError { kind, message, retry_after: None })
             }
             None => Ok(()),
         }
+    }
+
+    fn fails_now(&self) -> Option<ObjectErrorKind> {
+        let mut once = self.once.lock().unwrap();
+        let (passing, kind) = (*once)?;
+        *once = passing.checked_sub(1).map(|left| (left, kind));
+        once.is_none().then_some(kind)
     }
 }
 
@@ -179,7 +202,9 @@ impl ObjectUpload for Coming {
     fn finish(mut self: Box<Self>) -> BoxFuture<'static, Result<u64, ObjectError>> {
         async move {
             self.faults.note(Call::Finish)?;
-            self.real.take().unwrap().finish().await
+            let size = self.real.take().unwrap().finish().await?;
+            self.faults.note(Call::Finished)?;
+            Ok(size)
         }
         .boxed()
     }

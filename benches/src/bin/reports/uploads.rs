@@ -1,0 +1,62 @@
+//! Fifty uploads of the largest file at once: the most memory above that of an idle server.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use mainstay_benches::figure::{median, print};
+use mainstay_reports::MAX_FILE_BYTES;
+use tokio::sync::Barrier;
+
+use crate::site::{Site, upload};
+
+const FILES: usize = 50;
+const TRIES: usize = 3;
+const MEGABYTE: f64 = 1_000_000.0;
+
+pub(crate) async fn measure(binary: &Path) -> anyhow::Result<()> {
+    let (mut above, mut idle, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..TRIES {
+        let one = all_at_once(binary).await?;
+        above.push((one.most - one.idle) / MEGABYTE);
+        idle.push(one.idle / MEGABYTE);
+        seconds.push(one.seconds);
+    }
+    print("reports.upload_rss_mb", median(above), "MB")?;
+    print("reports.idle_rss_mb", median(idle), "MB")?;
+    print("reports.uploads_s", median(seconds), "s")?;
+    Ok(())
+}
+
+struct Memory {
+    idle: f64,
+    most: f64,
+    seconds: f64,
+}
+
+async fn all_at_once(binary: &Path) -> anyhow::Result<Memory> {
+    let folder = tempfile::tempdir()?;
+    // One more, so that the first upload of a process is none of those that count.
+    let site = Site::start(binary, folder.path(), FILES + 1).await?;
+    let (server, sessions) = (&site.server, &site.sessions);
+    let alone = Barrier::new(1);
+    let session = sessions.last().map(String::as_str).unwrap_or_default();
+    upload(&server.address, session, b"Ada: it is down", &alone).await?;
+    let idle = server.resident_bytes()?;
+    server.forget_most_resident()?;
+    let text: Arc<[u8]> = vec![b'x'; usize::try_from(MAX_FILE_BYTES)?].into();
+    let (all, began) = (Arc::new(Barrier::new(FILES)), Instant::now());
+    let tasks: Vec<_> = (0..FILES)
+        .zip(sessions.iter().cycle())
+        .map(|(_, session)| {
+            let (address, session) = (server.address.clone(), session.clone());
+            let (text, all) = (Arc::clone(&text), Arc::clone(&all));
+            tokio::spawn(async move { upload(&address, &session, &text, &all).await })
+        })
+        .collect();
+    for task in tasks {
+        task.await??;
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    Ok(Memory { idle, most: server.most_resident_bytes()?, seconds })
+}
