@@ -41,7 +41,7 @@ impl Adapter for Traveller {
     async fn execute(&mut self, index: &usize, ctx: &Context<Told>) -> Result<Vec<Told>, Reason> {
         let journey = Arc::clone(&self.journey);
         let Some(step) = journey.steps.get(*index) else { return Ok(Vec::new()) };
-        let mut note = self.journal.begin(step);
+        let mut note = self.journal.begin(*index, step);
         let done = self.step(step, ctx, &mut note).await;
         let at = self.journal.now();
         self.journal.end_step(*index, note, done.as_ref().err());
