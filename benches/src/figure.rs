@@ -61,6 +61,7 @@ pub const PROMISED: &[&str] = &[
     "poller.stop_all_ms",
     "reports.upload_rss_mb",
     "reports.overhead_ms",
+    "journeys.step_cpu_ms",
 ];
 
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());

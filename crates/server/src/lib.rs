@@ -63,6 +63,7 @@ fn execute(command: Command) -> anyhow::Result<Exit> {
             with_config(admin.source(), |config| cli::admin::run(&admin.action, config))
         }
         Command::Check(check) => cli::check::run(&check),
+        Command::Journey(journey) => cli::journey::run(&journey),
         Command::Services(services) => cli::services::run(&services),
         Command::Migrate(migrate) => {
             with_config(migrate.source(), |config| cli::migrate::run(&migrate.action, config))

@@ -3,8 +3,8 @@
 //! A simulated [`company`] (who there is and what leans on what) → the [`story`] (what happens to it and
 //! when, by a seed) → the [`world`] (how everything is at one moment, with [`noise`]) → the [`answer`](mod@answer) of
 //! each health endpoint, in the words of its framework → [`serve`] (real endpoints on loopback, by the
-//! clock of the [`director`], which may [`hurry`]). Beside it the call about an incident ([`call`]) and the
-//! provider of a language model ([`llm`]).
+//! clock of the [`director`], which may [`hurry`]). Beside it the call about an incident ([`call`]), the
+//! provider of a language model ([`llm`]) and a payment service ([`payments`]).
 //!
 //! Everything but the last step is pure: the same seed and the same moment make the same world.
 
@@ -15,6 +15,7 @@ pub mod director;
 pub mod hurry;
 pub mod llm;
 pub mod noise;
+pub mod payments;
 pub mod serve;
 pub mod story;
 pub mod world;

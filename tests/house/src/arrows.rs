@@ -49,6 +49,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mainstay-journeys",
+        &[
+            "mainstay-base",
+            "mainstay-breaker",
+            "mainstay-outbound",
+            "mainstay-poller",
+            "mainstay-store",
+            "mainstay-events",
+            "mainstay-jobs",
+        ],
+    ),
+    (
         "mainstay-http",
         &[
             "mainstay-base",
@@ -57,6 +69,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-events",
             "mainstay-jobs",
             "mainstay-accounts",
+            "mainstay-journeys",
             "mainstay-monitor",
             "mainstay-reports",
         ],
@@ -73,6 +86,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-events",
             "mainstay-jobs",
             "mainstay-accounts",
+            "mainstay-journeys",
             "mainstay-monitor",
             "mainstay-reports",
             "mainstay-http",

@@ -84,6 +84,7 @@ impl Wire {
             timeout: self.timeout,
             max_body: most,
             max_redirects: 0,
+            takes_redirects: false,
         })
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::{Method, Request};
 use mainstay_base::Clock;
 use tokio::runtime::Handle;
@@ -88,6 +88,27 @@ impl Web {
         })
     }
 
+    /// As [`Web::fetch`], with all headers of the answer whose values are plain text.
+    ///
+    /// # Errors
+    /// As [`Web::fetch`].
+    pub async fn fetch_with_headers(
+        &self,
+        request: &WebRequest,
+    ) -> Result<(WebAnswer, Vec<(String, String)>), FetchError> {
+        let (fetched, latency) = self.exchange(request.prepared()).await;
+        fetched.map(|mut page| {
+            let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
+            let headers = page.headers.iter();
+            let headers = headers
+                .filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?)))
+                .collect();
+            let answer = WebAnswer::new(page.status, page.body, latency);
+            let retry_after = page.headers.remove(RETRY_AFTER);
+            (answer.with_headers(page.headers.remove(CONTENT_TYPE), retry_after), headers)
+        })
+    }
+
     /// As [`Web::fetch`], with all headers of the answer, and the time that it took.
     pub(crate) async fn exchange(
         &self,
@@ -107,7 +128,7 @@ impl Web {
 impl Inner {
     async fn follow(&self, prepared: &Prepared, progress: &Progress) -> Result<Page, FetchError> {
         let page = self.ask(&prepared.target, &prepared.headers, prepared, progress).await?;
-        if !page.is_redirect {
+        if !page.is_redirect || prepared.takes_redirects {
             return Ok(page);
         }
         let mut stop = Stop::after(&prepared.target, true, &page.headers, prepared);
@@ -133,7 +154,7 @@ impl Inner {
     ) -> Result<Page, FetchError> {
         // A kept connection may end unheard, and then nobody knows whether a POST was done.
         let kept = match prepared.method {
-            Method::POST => None,
+            Method::POST | Method::PATCH => None,
             _ => self.pool.take(&target.origin, self.clock.moment()),
         };
         if let Some(link) = kept {

@@ -65,6 +65,12 @@ pub enum WebMethod {
     /// To have something done, with a body. It is said once: on a connection of its own, and it goes
     /// nowhere else.
     Post,
+    /// To put something in place, with a body. It goes nowhere else.
+    Put,
+    /// To change a part of something, with a body. It is said once, as a POST is.
+    Patch,
+    /// To have something removed. It goes nowhere else.
+    Delete,
 }
 
 /// A question, ready to be sent. Its clones share it.
@@ -81,6 +87,8 @@ pub(crate) struct Prepared {
     pub(crate) timeout: Duration,
     pub(crate) max_body: usize,
     pub(crate) max_redirects: u8,
+    /// Whether a redirect is an answer like any other.
+    pub(crate) takes_redirects: bool,
 }
 
 /// A question in the making.
@@ -95,6 +103,7 @@ pub struct WebRequestBuilder {
     timeout: Duration,
     max_body: usize,
     max_redirects: u8,
+    takes_redirects: bool,
 }
 
 /// A question that can't be asked. No text repeats a value.
@@ -131,6 +140,13 @@ pub enum RequestError {
     NoTime,
 }
 
+impl WebMethod {
+    /// Whether it only asks, so that it can be asked again, and elsewhere.
+    const fn is_safe(self) -> bool {
+        matches!(self, Self::Get | Self::Head)
+    }
+}
+
 impl WebRequest {
     /// Begins a GET for `url`. The purpose is a word for the metrics, such as `poll`.
     pub fn get(purpose: &'static str, url: &Url) -> WebRequestBuilder {
@@ -143,15 +159,14 @@ impl WebRequest {
             timeout: TIMEOUT,
             max_body: MAX_BODY,
             max_redirects: MAX_REDIRECTS,
+            takes_redirects: false,
         }
     }
 
     /// Begins a POST of `body` to `url`, which follows no redirect. What the body is, a header
     /// `Content-Type` says.
     pub fn post(purpose: &'static str, url: &Url, body: impl Into<Bytes>) -> WebRequestBuilder {
-        let mut request = Self::get(purpose, url).method(WebMethod::Post).max_redirects(0);
-        request.body = Secret::new(body.into());
-        request
+        Self::get(purpose, url).method(WebMethod::Post).body(body)
     }
 
     /// Host and port, as far as they can be shown.
@@ -169,6 +184,12 @@ impl WebRequestBuilder {
     /// Asks in another way.
     pub const fn method(mut self, method: WebMethod) -> Self {
         self.method = method;
+        self
+    }
+
+    /// Sends a body. What it is, a header `Content-Type` says.
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = Secret::new(body.into());
         self
     }
 
@@ -196,6 +217,12 @@ impl WebRequestBuilder {
         self
     }
 
+    /// Takes a redirect as an answer like any other, without its body, and follows none.
+    pub const fn redirects_are_answers(mut self) -> Self {
+        self.takes_redirects = true;
+        self
+    }
+
     /// Prepares everything that is the same each time.
     ///
     /// # Errors
@@ -215,6 +242,9 @@ impl WebRequestBuilder {
             WebMethod::Get => Method::GET,
             WebMethod::Head => Method::HEAD,
             WebMethod::Post => Method::POST,
+            WebMethod::Put => Method::PUT,
+            WebMethod::Patch => Method::PATCH,
+            WebMethod::Delete => Method::DELETE,
         };
         Ok(WebRequest(Arc::new(Prepared {
             purpose: self.purpose,
@@ -225,7 +255,8 @@ impl WebRequestBuilder {
             timeout: self.timeout,
             max_body: self.max_body,
             // Elsewhere nobody knows what it would do.
-            max_redirects: if self.method == WebMethod::Post { 0 } else { self.max_redirects },
+            max_redirects: if self.method.is_safe() { self.max_redirects } else { 0 },
+            takes_redirects: self.takes_redirects,
         })))
     }
 }

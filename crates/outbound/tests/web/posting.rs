@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use mainstay_base::Secret;
+use mainstay_outbound::web::WebMethod;
 use mainstay_outbound::{FetchErrorKind, WebRequest};
 use tokio::io::AsyncReadExt as _;
 use url::Url;
@@ -81,4 +82,30 @@ fn a_body_is_not_shown() {
     let request = post("http://example.com/", b"hunter2".to_vec());
     let shown = format!("{request:?}{:?}", request.clone().build().unwrap());
     assert!(!shown.contains("hunter2") && !shown.contains("104, 117"), "{shown}");
+}
+
+#[tokio::test]
+async fn other_methods_are_sent_as_such() {
+    for (method, name) in
+        [(WebMethod::Put, "PUT"), (WebMethod::Patch, "PATCH"), (WebMethod::Delete, "DELETE")]
+    {
+        let server = Server::well().await;
+        let url = Url::parse(&server.url("/item")).unwrap();
+        let request = WebRequest::get("test", &url).method(method);
+        fetch(&web(), request).await.unwrap();
+        assert!(server.heads()[0].starts_with(&format!("{name} /item HTTP/1.1\r\n")));
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_can_be_the_answer_with_its_headers() {
+    let moved = answer("303 See Other", "Location: /orders/1\r\nX-Seen: yes\r\n", "");
+    let (server, _) = listener(4, moved).await;
+    let request = post(&server.url("/orders"), b"body".to_vec()).redirects_are_answers();
+    let fetched = web().fetch_with_headers(&request.build().unwrap()).await.unwrap();
+    assert_eq!(fetched.0.status, 303);
+    let has = |name: &str, value: &str| {
+        fetched.1.iter().any(|header| *header == (name.to_owned(), value.to_owned()))
+    };
+    assert!(has("location", "/orders/1") && has("x-seen", "yes"), "{:?}", fetched.1);
 }

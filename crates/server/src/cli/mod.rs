@@ -5,6 +5,7 @@ pub mod backup;
 pub mod check;
 pub mod data;
 pub mod demo;
+pub mod journey;
 pub mod migrate;
 pub mod openapi;
 pub mod restore;
@@ -22,6 +23,7 @@ Examples:
   mainstay --print-config                   Show the effective configuration
   mainstay admin create --email ada@example.com --password-stdin
   mainstay check https://orders.internal/health
+  mainstay journey run checkout.yaml
   mainstay services apply services.yaml --dry-run
   mainstay work                             Run background jobs beside other instances
   mainstay migrate status                   Show which migrations are applied
@@ -58,6 +60,8 @@ pub enum Command {
     Admin(admin::Admin),
     /// Ask a health endpoint once and show what it says of its dependencies
     Check(check::Check),
+    /// Run or check a journey: a scripted path of a user through real systems
+    Journey(journey::Journey),
     /// Write everything that is watched to a file, or apply such a file
     Services(services::Services),
     /// Bring the database's schema up or down, or show where it stands

@@ -16,8 +16,12 @@ pub type Variables = Vec<(OsString, OsString)>;
 /// Variables with this beginning are ours, so that an unknown one is a mistake.
 const PREFIX: &str = "MAINSTAY_";
 
-/// Names that the build and the tests use.
-const BUILD_PREFIXES: [&str; 3] = ["MAINSTAY_BUILD_", "MAINSTAY_TEST_", "MAINSTAY_UI_"];
+/// Variables with this beginning are the secrets of journeys: their names are for people to choose.
+pub const SECRET_PREFIX: &str = "MAINSTAY_SECRET_";
+
+/// Names that are no settings: secrets, and what the build and the tests use.
+const OTHER_PREFIXES: [&str; 4] =
+    [SECRET_PREFIX, "MAINSTAY_BUILD_", "MAINSTAY_TEST_", "MAINSTAY_UI_"];
 
 /// What standard error is, as far as it decides how a log line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +88,7 @@ fn check_names(variables: &Variables, problems: &mut ConfigError) {
         let (name, text) = (name.to_string_lossy(), value.to_str());
         let is_known = known().any(|known| known == name);
         let is_ours = is_known || name.starts_with(PREFIX);
-        if !is_ours || is_build_name(&name) || text.is_some_and(|text| is_injected(&name, text)) {
+        if !is_ours || is_other_name(&name) || text.is_some_and(|text| is_injected(&name, text)) {
             continue;
         }
         if text.is_none() {
@@ -110,8 +114,8 @@ fn meant(name: &str) -> Option<&'static str> {
     })
 }
 
-fn is_build_name(name: &str) -> bool {
-    BUILD_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+fn is_other_name(name: &str) -> bool {
+    OTHER_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Kubernetes gives every pod the addresses of the services beside it. A service named `mainstay`
@@ -173,6 +177,7 @@ mod tests {
             ("MAINSTAY_TEST_DATABASE_URL", "postgres://"),
             ("MAINSTAY_UI_REQUIRED", "1"),
             ("MAINSTAY_BUILD_COMMIT", "abc"),
+            ("MAINSTAY_SECRET_TOKEN", "hunter2"),
             ("MAINSTAY_SERVICE_HOST", "10.0.0.1"),
             ("MAINSTAY_SERVICE_PORT", "80"),
             ("MAINSTAY_SERVICE_PORT_HTTP", "80"),

@@ -1,0 +1,150 @@
+//! Carries requests out: by `outbound`, and past a breaker for each host.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::Clock;
+use mainstay_breaker::{
+    Breaker, Breakers, ByError, CallError, ConfigError, Detector, HalfOpenPolicy, Verdict,
+};
+use mainstay_outbound::pace::BreakerClock;
+use mainstay_outbound::{FetchError, FetchErrorKind, Web, WebRequest};
+use serde_json::Value;
+
+/// How often a host may fail in a row before it is left alone.
+const FAILURES_TO_OPEN: u32 = 5;
+/// How long it is left alone.
+const OPEN_FOR: Duration = Duration::from_secs(10);
+/// A probe that has not ended by then is lost.
+const PROBE_LOST_AFTER: Duration = Duration::from_secs(120);
+/// The most hosts whose breakers are kept.
+const MAX_HOSTS: usize = 1_000;
+
+/// The breaker of a host.
+pub(crate) type HostBreaker = Breaker<ByError<SendError>>;
+
+/// Carries requests out. Its clones share connections and breakers: one for a whole process.
+#[derive(Clone)]
+pub struct Courier {
+    web: Web,
+    breakers: Breakers<String, ByError<SendError>>,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: bytes::Bytes,
+    /// The body, where it is JSON.
+    pub(crate) json: Option<Value>,
+    pub(crate) latency: Duration,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+/// Why nothing came back.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum SendError {
+    /// No answer, or none that can be read.
+    #[error("{0}")]
+    Fetch(FetchError),
+    /// The host fails too often.
+    #[error(
+        "{host} failed {FAILURES_TO_OPEN} times in a row, and is left alone for a while: try again later"
+    )]
+    Open {
+        /// Which.
+        host: String,
+    },
+    /// There are too many hosts.
+    #[error("more than {MAX_HOSTS} hosts are asked at the same time; try again later")]
+    TooManyHosts,
+}
+
+impl Courier {
+    /// Carries out by `web`, which judges every address.
+    ///
+    /// # Errors
+    /// When the breakers can't be made.
+    pub fn new(web: Web, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
+        let template = Breaker::builder("journey")
+            .detector(Detector::consecutive(FAILURES_TO_OPEN))
+            .open_for(OPEN_FOR)
+            .half_open(HalfOpenPolicy::all(1))
+            .half_open_for(PROBE_LOST_AFTER)
+            .clock(BreakerClock(clock))
+            .classify_errors(SendError::verdict);
+        let breakers =
+            Breakers::builder(template).capacity(MAX_HOSTS).named(Clone::clone).build()?;
+        Ok(Self { web, breakers })
+    }
+
+    /// Asks once, unless the breaker of the host says no.
+    pub(crate) async fn send(&self, request: &WebRequest) -> Result<Answer, SendError> {
+        let breaker = self.breaker(request)?;
+        breaker.call(self.fetch(request)).await.map_err(|error| match error {
+            CallError::Inner(error) => error,
+            _ => SendError::Open { host: request.authority() },
+        })
+    }
+
+    /// Asks once. Whoever calls it goes by the breaker.
+    pub(crate) async fn fetch(&self, request: &WebRequest) -> Result<Answer, SendError> {
+        let (answer, headers) =
+            self.web.fetch_with_headers(request).await.map_err(SendError::Fetch)?;
+        let json = serde_json::from_slice(&answer.body).ok();
+        let (status, latency, retry_after) = (answer.status, answer.latency, answer.retry_after());
+        Ok(Answer { status, headers, body: answer.body, json, latency, retry_after })
+    }
+
+    /// The breaker of the host that a request goes to.
+    pub(crate) fn breaker(&self, request: &WebRequest) -> Result<HostBreaker, SendError> {
+        self.breakers.get(request.authority().as_str()).map_err(|_| SendError::TooManyHosts)
+    }
+}
+
+impl Answer {
+    /// The value of a header.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The body as a text.
+    pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
+    }
+}
+
+impl SendError {
+    /// The word for it, by which rules speak of it.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Fetch(error) => error.kind().name(),
+            Self::Open { .. } | Self::TooManyHosts => "breaker_open",
+        }
+    }
+
+    /// What a host is, or what a journey asks for, says nothing about how well the host is.
+    fn verdict(&self) -> Verdict {
+        let Self::Fetch(error) = self else { return Verdict::Ignore };
+        match error.kind() {
+            FetchErrorKind::Dns
+            | FetchErrorKind::ConnectRefused
+            | FetchErrorKind::ConnectTimeout
+            | FetchErrorKind::Tls
+            | FetchErrorKind::Timeout => Verdict::Failure,
+            FetchErrorKind::TooLarge
+            | FetchErrorKind::RedirectBlocked
+            | FetchErrorKind::BlockedAddress
+            | FetchErrorKind::BadBody => Verdict::Ignore,
+        }
+    }
+}
+
+impl fmt::Debug for Courier {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Courier").finish_non_exhaustive()
+    }
+}

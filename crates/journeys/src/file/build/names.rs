@@ -1,0 +1,156 @@
+//! Which names are known where: variables, captures and secrets.
+
+use std::collections::BTreeSet;
+
+use super::Site;
+use crate::bounds::MAX_WORD;
+use crate::file::mistakes::Way;
+use crate::template::{JsonTemplate, Named, Template};
+
+/// Names that have a meaning of their own.
+const RESERVED: [&str; 2] = ["secret", "timeout"];
+
+/// What a capture may be called that is not to be shown.
+const SECRET_WORDS: [&str; 7] =
+    ["token", "password", "secret", "api_key", "apikey", "credential", "session"];
+
+/// What is known so far.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    variables: BTreeSet<String>,
+    secrets: BTreeSet<String>,
+}
+
+/// What a template may use besides variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum May {
+    /// Nothing.
+    Variables,
+    /// Values of the answer.
+    Answer,
+    /// How a poll timed out.
+    Timeout,
+}
+
+/// Whether a capture of this name is likely to be one that nobody else should see.
+pub(super) fn sounds_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+impl Names {
+    pub(super) fn secrets(&self) -> BTreeSet<String> {
+        self.secrets.clone()
+    }
+}
+
+impl Site<'_> {
+    /// Makes a variable known from here on.
+    pub(super) fn declare(&mut self, way: &Way, name: &str) {
+        let is_variable = name
+            .starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+            && name.len() <= MAX_WORD;
+        if RESERVED.contains(&name) {
+            self.mistakes.add(way, format!("{name} has a meaning of its own; take another name"));
+        } else if !is_variable {
+            self.mistakes.add(way, "a name has letters, digits and _, and begins with a letter");
+        }
+        self.names.variables.insert(name.to_owned());
+    }
+
+    /// A name of a step or an event.
+    pub(super) fn word(&mut self, way: &Way, word: &str) -> Option<String> {
+        let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        let is_word = !word.is_empty() && word.len() <= MAX_WORD && word.chars().all(is_allowed);
+        if !is_word {
+            let message = format!(
+                "a name of a step or an event has 1 to {MAX_WORD} letters, digits, _ and -"
+            );
+            self.mistakes.add(way, message);
+            return None;
+        }
+        Some(word.to_owned())
+    }
+
+    /// A template whose names are all known.
+    pub(super) fn template(&mut self, way: &Way, text: &str, may: May) -> Option<Template> {
+        let template = self.mistakes.take(way, Template::parse(text))?;
+        self.check_named(way, template.named(), may);
+        Some(template)
+    }
+
+    /// JSON whose names are all known.
+    pub(super) fn json(&mut self, way: &Way, value: &serde_json::Value) -> Option<JsonTemplate> {
+        match JsonTemplate::parse(value) {
+            Ok(template) => {
+                self.check_json(way, &template);
+                Some(template)
+            }
+            Err((steps, error)) => {
+                self.mistakes.add(&way.deeper(&steps), error.to_string());
+                None
+            }
+        }
+    }
+
+    fn check_json(&mut self, way: &Way, json: &JsonTemplate) {
+        match json {
+            JsonTemplate::Fixed(_) => {}
+            JsonTemplate::Text(template) => {
+                self.check_named(way, template.named(), May::Variables);
+            }
+            JsonTemplate::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.check_json(&way.index(index), item);
+                }
+            }
+            JsonTemplate::Object(fields) => {
+                for (key, field) in fields {
+                    self.check_json(&way.key(key), field);
+                }
+            }
+        }
+    }
+
+    fn check_named(&mut self, way: &Way, named: BTreeSet<Named>, may: May) {
+        for named in named {
+            match named {
+                Named::Secret(name) => self.secret(way, &name),
+                Named::AllSecrets => {
+                    self.mistakes.add(way, "name one secret, such as {{ secret.TOKEN }}");
+                }
+                Named::Answer if may != May::Answer => {
+                    self.mistakes.add(way, "there is no answer here that $ could stand for");
+                }
+                Named::Answer => {}
+                Named::Variable(name) if name == "timeout" && may == May::Timeout => {}
+                Named::Variable(name) => self.variable(way, &name),
+            }
+        }
+    }
+
+    fn secret(&mut self, way: &Way, name: &str) {
+        let is_name = name.starts_with(|first: char| first.is_ascii_uppercase())
+            && name.len() <= MAX_WORD
+            && name.chars().all(|letter| {
+                letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_'
+            });
+        if is_name {
+            self.names.secrets.insert(name.to_owned());
+        } else {
+            let message =
+                "a secret is named with capitals, digits and _, such as {{ secret.TOKEN }}";
+            self.mistakes.add(way, message);
+        }
+    }
+
+    fn variable(&mut self, way: &Way, name: &str) {
+        if self.names.variables.contains(name) {
+            return;
+        }
+        let known: Vec<&str> = self.names.variables.iter().map(String::as_str).collect();
+        let message = format!("{name} is neither a variable nor captured by a step before");
+        self.mistakes.unknown(way, name, known, message);
+    }
+}

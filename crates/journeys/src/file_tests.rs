@@ -1,0 +1,220 @@
+use super::*;
+use crate::model::{Act, Method, Mode, OnTimeout};
+
+/// The example of the guide.
+const GOOD: &str = include_str!("../tests/journeys/authorise.yaml");
+
+fn mistakes(text: &str) -> Vec<String> {
+    Journey::parse(text).unwrap_err().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_example_is_a_journey() {
+    let journey = Journey::parse(GOOD).unwrap();
+    assert_eq!(journey.name, "authorise a payment");
+    assert_eq!(journey.every, Some(std::time::Duration::from_secs(60)));
+    assert_eq!(journey.mode, Mode::Record);
+    assert_eq!(journey.touches, ["payments"]);
+    let [create, charge] = journey.steps.as_slice() else { panic!("{journey:?}") };
+    assert_eq!((create.id.as_str(), create.request.method), ("create", Method::Post));
+    assert_eq!(create.emit, ["AuthorizationCreated"]);
+    let poll = create.poll.as_ref().unwrap();
+    assert!(matches!(poll.on_timeout, OnTimeout::Fail));
+    assert_eq!(poll.rules.len(), 4);
+    assert!(
+        matches!(&poll.rules[1].act, Act::Inject { emit, once: true } if emit == &["PendingReview"])
+    );
+    assert_eq!(charge.needs[0].to_string(), "create.Approved");
+    assert!(charge.expect.status.holds(201) && !charge.expect.status.holds(200));
+}
+
+#[test]
+fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
+    for (from, to, told) in [
+        (
+            "journey: authorise",
+            "journy: authorise",
+            "1:1: journy: there is no such key; did you mean journey?",
+        ),
+        ("every: 1m", "every: 60", "2:8: every: 60 has no unit; write 60s, or 60ms"),
+        ("every: 1m", "every: 1min", "2:8: every: a time with its unit is expected"),
+        ("every: 1m", "every: 5s", "2:8: every: 5s is out of bounds: give from 10s to 604800s"),
+        (
+            "mode: record",
+            "mode: recrod",
+            "4:7: mode: there is no such word here; did you mean record?",
+        ),
+        (
+            "    expect: { status: 201, json",
+            "    expct: { status: 201, json",
+            "10:5: steps[0].expct: there is no such key; did you mean expect?",
+        ),
+        ("status: 201, json", "status: 2012, json", "steps[0].expect.status: a status is expected"),
+        ("within: 800ms", "within: 800", "steps[0].expect.within: 800 has no unit"),
+        ("      within: 30s\n", "", "`within` is missing: a poll has an end"),
+        ("      every: 500ms\n", "", "`every` is missing"),
+        (
+            "every: 500ms",
+            "every: 1ms",
+            "steps[0].poll.every: 1ms is out of bounds: give from 50ms to 600s",
+        ),
+        (
+            "on_timeout: fail",
+            "on_timeout: fial",
+            "steps[0].poll.on_timeout: fail, ignore or {error: text} is expected",
+        ),
+        (
+            "{{ base }}/charges",
+            "{{ bsae }}/charges",
+            "25:11: steps[1].post: bsae is neither a variable nor captured by a step before; did you mean base?",
+        ),
+        (
+            "\"{{ id }}\" }\n    expect: { status: 201 }",
+            "\"{{ id }\" }\n    expect: { status: 201 }",
+            "steps[1].json.authorization: {{ has no }}",
+        ),
+        ("\"$.id\"", "\"$.id[\"", "steps[0].capture.id: it is no JSONPath, from character"),
+        ("\"$.id\"", "id", "steps[0].capture.id: a path begins with $"),
+        (
+            "create.Approved",
+            "create.Aproved",
+            "24:13: steps[1].needs[0]: create tells no event Aproved; did you mean Approved?",
+        ),
+        (
+            "create.Approved",
+            "crate.Approved",
+            "steps[1].needs[0]: there is no step crate; did you mean create?",
+        ),
+        ("create.Approved", "Approved", "an event is named by its step and itself"),
+        ("[create.Approved]", "charge.Done", "steps wait for each other: charge needs charge"),
+        ("do: continue", "do: continu", "there is no such word here; did you mean continue?"),
+        (
+            "{ \"$.status\": processing },     do",
+            "{ sttus: 200 },     do",
+            "a condition is a JSONPath such as $.status, `status` or `error`; did you mean status?",
+        ),
+        ("emit: PendingReview, once", "once", "steps[0].poll.when[1]: `emit` is missing"),
+        ("do: continue", "do: continue, emit: X", "`emit` has no meaning for what this rule does"),
+        ("{{ $.decline_reason }}", "{{ $.decline_reason[ }}", "it is no JSONPath"),
+        ("    post: \"{{ base }}/charges\"\n", "", "steps[1]: there is no request"),
+        (
+            "    post: \"{{ base }}/charges\"\n",
+            "    post: \"{{ base }}/charges\"\n    get: http://x\n",
+            "there is more than one request: get, post",
+        ),
+        ("id: charge", "id: create", "there is a step create already"),
+        ("id: charge", "id: 'a b'", "a name of a step or an event has"),
+        ("vars: { base", "vars: { secret: 1, base", "vars.secret: secret has a meaning of its own"),
+        (
+            "{ user_id: \"u-1\"",
+            "{ user_id: \"{{ secret.token }}\"",
+            "a secret is named with capitals",
+        ),
+        (
+            "{ user_id: \"u-1\"",
+            "{ user_id: \"{{ $.x }}\"",
+            "there is no answer here that $ could stand for",
+        ),
+        (
+            "json: { user_id",
+            "form: {a: b}\n    json: { user_id",
+            "there is more than one body: json, form",
+        ),
+        ("journey: authorise a payment", "journey: ''", "1:10: journey: it is empty"),
+        ("mode: record", "mode: record\nmode: log", "stands there twice"),
+        ("steps:", "steps: []\nx:", "there is no such key"),
+    ] {
+        let text = GOOD.replacen(from, to, 1);
+        assert_ne!(text, GOOD, "{from}");
+        let found = mistakes(&text).join("\n");
+        assert!(found.contains(told), "{to}\n  told: {found}\n  expected: {told}");
+    }
+}
+
+#[test]
+fn a_mistake_within_json_is_told_where_it_stands() {
+    let text =
+        GOOD.replace("json: { authorization: \"{{ id }}\" }", "json: { a: [1, \"{{ idd }}\"] }");
+    let found = mistakes(&text);
+    assert!(found[0].starts_with("26:20: steps[1].json.a[1]: idd is neither"), "{found:?}");
+}
+
+#[test]
+fn every_mistake_is_told_at_once_in_the_order_of_the_file() {
+    let text = GOOD
+        .replace("every: 1m", "every: 1s")
+        .replace("{{ base }}/charges", "{{ bas }}/charges")
+        .replace("create.Approved", "create.Approve");
+    let found = mistakes(&text);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[0].starts_with("2:8: every") && found[2].contains("steps[1].post"), "{found:?}");
+}
+
+#[test]
+fn steps_that_wait_for_each_other_are_told() {
+    let text = "journey: x\nsteps:\n\
+        - {id: a, get: http://x, needs: [b.B], emit: A}\n\
+        - {id: b, get: http://x, needs: [c.C], emit: B}\n\
+        - {id: c, get: http://x, needs: [a.A], emit: C}\n";
+    let found = mistakes(text);
+    assert!(found[0].contains("steps wait for each other: a needs b needs c needs a"), "{found:?}");
+    let later = "journey: x\nsteps:\n\
+        - {id: a, get: http://x, needs: [b.B]}\n- {id: b, get: http://x, emit: B}\n";
+    assert!(mistakes(later)[0].contains("b comes after this step"), "{:?}", mistakes(later));
+}
+
+#[test]
+fn what_is_no_journey_is_refused() {
+    for text in [
+        "",
+        "---\n",
+        "[]",
+        "just text",
+        "a: &a [*a]",
+        "journey: x\n---\njourney: y\n",
+        "journey: x\nsteps: []",
+        "\t- x",
+    ] {
+        let found = mistakes(text);
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+    }
+}
+
+/// Each level stands for ten of the one below it.
+#[test]
+fn a_bomb_of_anchors_is_refused() {
+    let mut text = "journey: x\nsteps: []\nvars:\n  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for level in 1..9 {
+        let below = vec![format!("*a{}", level - 1); 10].join(",");
+        text.push_str(&format!("  a{level}: &a{level} [{below}]\n"));
+    }
+    let found = mistakes(&text);
+    assert!(found[0].contains("too large or too deep"), "{found:?}");
+}
+
+#[test]
+fn what_is_too_deep_or_too_long_is_refused() {
+    let nested =
+        |depth| format!("journey: x\nvars: {{a: {}{}}}\n", "[".repeat(depth), "]".repeat(depth));
+    assert!(mistakes(&nested(1_000))[0].contains("recursion limit"));
+    let deep = nested(MAX_DEPTH);
+    assert!(mistakes(&deep)[0].contains("too large or too deep"), "{:?}", mistakes(&deep));
+    let long = format!("journey: x\n# {}", "x".repeat(MAX_FILE_BYTES));
+    assert!(mistakes(&long)[0].contains("longer than"));
+    let steps: String = (0..101).map(|n| format!("- {{id: s{n}, get: http://x}}\n")).collect();
+    let many = mistakes(&format!("journey: x\nsteps:\n{steps}"));
+    assert!(many[0].contains("there are 101 steps, and there may be 100"), "{many:?}");
+}
+
+#[test]
+fn captures_that_sound_secret_are_secret() {
+    let text = "journey: x\nsteps:\n- id: a\n  get: http://x\n  capture:\n    access_token: $.t\n    \
+        id: $.id\n    pin: {path: $.pin, secret: true}\n    session_count: {path: $.n, secret: false}\n";
+    let journey = Journey::parse(text).unwrap();
+    let secret: Vec<_> =
+        journey.steps[0].captures.iter().map(|one| (one.name.as_str(), one.is_secret)).collect();
+    assert_eq!(
+        secret,
+        [("access_token", true), ("id", false), ("pin", true), ("session_count", false)]
+    );
+}

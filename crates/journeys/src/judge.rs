@@ -1,0 +1,90 @@
+//! Whether an answer is as expected. Pure.
+
+use serde_json::Value;
+
+use crate::compare::holds;
+use crate::courier::Answer;
+use crate::model::Expect;
+use crate::report::CheckRecord;
+use crate::scope::{Face, Scope};
+use crate::template::TemplateError;
+
+/// The most of a body that a check shows.
+const MAX_SHOWN: usize = 200;
+
+/// Every check, in the order in which a person would look.
+pub(crate) fn judge(
+    expect: &Expect,
+    answer: &Answer,
+    scope: &Scope,
+) -> Result<Vec<CheckRecord>, TemplateError> {
+    let (real, shown) = (scope.context(Face::Real), scope.context(Face::Shown));
+    let mut checks = vec![CheckRecord {
+        what: "status".to_owned(),
+        is_fine: expect.status.holds(answer.status),
+        expected: status(&expect.status.to_string()),
+        got: Some(answer.status.into()),
+    }];
+    for (name, value) in &expect.headers {
+        let got = answer.header(name);
+        checks.push(CheckRecord {
+            what: format!("header {name}"),
+            is_fine: got == Some(value.text(&real)?.as_str()),
+            expected: value.text(&shown)?.into(),
+            got: got.map(Value::from),
+        });
+    }
+    for (path, value) in &expect.json {
+        let expected = value.value(&real)?;
+        let found = answer.json.as_ref().map(|json| path.query(json)).unwrap_or_default();
+        checks.push(CheckRecord {
+            what: path.to_string(),
+            is_fine: found.iter().any(|found| holds(&expected, found)),
+            expected: value.value(&shown)?,
+            got: got(&found),
+        });
+    }
+    for text in &expect.body_contains {
+        let body = answer.text();
+        let is_fine = body.contains(&text.text(&real)?);
+        let got = (!is_fine).then(|| Value::from(crate::text::cut(&body, MAX_SHOWN)));
+        let expected = text.text(&shown)?.into();
+        checks.push(CheckRecord { what: "body_contains".to_owned(), is_fine, expected, got });
+    }
+    if let Some(within) = expect.within {
+        checks.push(CheckRecord {
+            what: "within".to_owned(),
+            is_fine: answer.latency <= within,
+            expected: format!("{within:?}").into(),
+            got: Some(format!("{:.1?}", answer.latency).into()),
+        });
+    }
+    Ok(checks)
+}
+
+/// What is not as expected, in words.
+pub(crate) fn told(check: &CheckRecord, answer: &Answer) -> String {
+    let CheckRecord { what, expected, got, .. } = check;
+    match got {
+        _ if what == "body_contains" => format!("the body does not contain {expected}"),
+        Some(got) => format!("{what}: expected {expected}, got {got}"),
+        None if what.starts_with('$') && answer.json.is_none() => {
+            format!("{what}: expected {expected}, and the answer is no JSON")
+        }
+        None => format!("{what}: expected {expected}, got nothing"),
+    }
+}
+
+/// A single status as a number.
+fn status(text: &str) -> Value {
+    text.parse::<u16>().map_or_else(|_| Value::from(text), Value::from)
+}
+
+/// One value as it is, several as a list.
+fn got(found: &[&Value]) -> Option<Value> {
+    match found {
+        [] => None,
+        [one] => Some((*one).clone()),
+        more => Some(more.iter().map(|value| (*value).clone()).collect()),
+    }
+}

@@ -1,0 +1,58 @@
+//! How a step fails.
+
+use mainstay_poller::StartError;
+
+use crate::bounds::MAX_MESSAGE;
+use crate::courier::SendError;
+use crate::report::{CheckRecord, FailureKind};
+use crate::request::NotReady;
+use crate::template::TemplateError;
+use crate::text::cut;
+
+/// How a step failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{message}")]
+pub(super) struct StepError {
+    pub(super) kind: FailureKind,
+    pub(super) message: String,
+    pub(super) check: Option<CheckRecord>,
+}
+
+impl StepError {
+    pub(super) fn new(kind: FailureKind, message: impl AsRef<str>) -> Self {
+        Self { kind, message: cut(message.as_ref(), MAX_MESSAGE), check: None }
+    }
+}
+
+impl From<TemplateError> for StepError {
+    fn from(error: TemplateError) -> Self {
+        Self::new(FailureKind::Template, error.to_string())
+    }
+}
+
+impl From<NotReady> for StepError {
+    fn from(error: NotReady) -> Self {
+        let kind = match &error {
+            NotReady::Template(_) => FailureKind::Template,
+            NotReady::Url(_) | NotReady::Request(_) => FailureKind::Request,
+            NotReady::TooLong => FailureKind::Bound,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<SendError> for StepError {
+    fn from(error: SendError) -> Self {
+        let kind = match &error {
+            SendError::Fetch(_) => FailureKind::Request,
+            SendError::Open { .. } | SendError::TooManyHosts => FailureKind::BreakerOpen,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<StartError> for StepError {
+    fn from(error: StartError) -> Self {
+        Self::new(FailureKind::Bound, error.to_string())
+    }
+}

@@ -1,0 +1,42 @@
+//! A file with a journey.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use anyhow::Context as _;
+use mainstay_journeys::bounds::MAX_FILE_BYTES;
+use mainstay_journeys::{Journey, Mistake};
+
+use crate::output::write_stderr;
+
+/// Reads a journey; `-` is standard input. What is wrong with it is told on standard error, a line for
+/// each mistake: then there is none.
+pub(super) fn journey(path: &Path) -> anyhow::Result<Option<Journey>> {
+    let is_stdin = path == Path::new("-");
+    let name = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
+    let bytes =
+        if is_stdin { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
+    let bytes = bytes.with_context(|| format!("{name} can't be read; check the path"))?;
+    let text = String::from_utf8(bytes);
+    let text = text.ok().with_context(|| format!("{name} is not UTF-8; save it as such"))?;
+    match Journey::parse(&text) {
+        Ok(journey) => Ok(Some(journey)),
+        Err(mistakes) => {
+            write_stderr(&listed(&name, &mistakes));
+            Ok(None)
+        }
+    }
+}
+
+fn listed(name: &str, mistakes: &[Mistake]) -> String {
+    mistakes.iter().map(|mistake| format!("{name}:{mistake}\n")).collect()
+}
+
+/// One byte more than there may be tells that there are too many.
+fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
+    let most = u64::try_from(MAX_FILE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    source.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,67 @@
+//! How a run is told to a person.
+
+use mainstay_journeys::RunRecord;
+use mainstay_journeys::report::{EventRecord, FailureRecord, StepRecord, StepState};
+
+/// What is longer is cut; JSON has it whole.
+const MAX_LINE: usize = 300;
+const MILLIS_PER_SECOND: f64 = 1_000.0;
+
+/// `1 step`, `2 steps`.
+pub(super) fn counted(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+/// `34.2 ms`, `1.60 s`.
+pub(super) fn time(millis: f64) -> String {
+    if millis < MILLIS_PER_SECOND {
+        format!("{millis:.1} ms")
+    } else {
+        format!("{:.2} s", millis / MILLIS_PER_SECOND)
+    }
+}
+
+/// On one line and without escape codes: the text may be somebody else's.
+pub(super) fn plain(text: &str) -> String {
+    let clean = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    let clean: String = clean.collect();
+    match clean.char_indices().nth(MAX_LINE) {
+        Some(_) => clean.chars().take(MAX_LINE.saturating_sub(1)).chain(['…']).collect(),
+        None => clean,
+    }
+}
+
+/// A step that has ended: `create: POST http://…/authorizations → 201 in 34.2 ms`.
+pub(super) fn step(step: &StepRecord) -> String {
+    let request = step.request.as_ref();
+    let asked = request.map(|request| format!(": {} {}", request.method, request.url));
+    let status = step.answer.as_ref().map(|answer| format!(" → {}", answer.status));
+    let took = match step.state {
+        StepState::Skipped => String::new(),
+        StepState::Passed | StepState::Failed => format!(" in {}", time(step.duration_ms)),
+    };
+    let (asked, status) = (asked.unwrap_or_default(), status.unwrap_or_default());
+    plain(&format!("{}{asked}{status}{took}", step.id))
+}
+
+/// `AuthorizationCreated from create`.
+pub(super) fn event(event: &EventRecord) -> String {
+    plain(&format!("{} from {}", event.name, event.step))
+}
+
+/// `create: status: expected 201, got 500`.
+pub(super) fn failure(failure: &FailureRecord) -> String {
+    let step = failure.step.as_deref().unwrap_or("the run");
+    plain(&format!("{step}: {}", failure.message))
+}
+
+/// `failed in 1.60 s: 2 steps, 3 events, 1 failure`.
+pub(super) fn sum(run: &RunRecord) -> String {
+    let outcome = if run.is_passed() { "passed" } else { "failed" };
+    let mut parts = vec![counted(run.steps.len(), "step"), counted(run.events.len(), "event")];
+    if !run.failures.is_empty() {
+        let word = if run.mode.is_judging() { "failure" } else { "warning" };
+        parts.push(counted(run.failures.len(), word));
+    }
+    format!("{outcome} in {}: {}", time(run.duration_ms), parts.join(", "))
+}
