@@ -49,6 +49,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mainstay-fleet",
+        &[
+            "mainstay-base",
+            "mainstay-breaker",
+            "mainstay-kernel",
+            "mainstay-outbound",
+            "mainstay-store",
+            "mainstay-events",
+            "mainstay-jobs",
+        ],
+    ),
+    (
         "mainstay-http",
         &[
             "mainstay-base",
@@ -57,6 +69,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-events",
             "mainstay-jobs",
             "mainstay-accounts",
+            "mainstay-fleet",
             "mainstay-monitor",
             "mainstay-reports",
         ],
@@ -73,6 +86,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-events",
             "mainstay-jobs",
             "mainstay-accounts",
+            "mainstay-fleet",
             "mainstay-monitor",
             "mainstay-reports",
             "mainstay-http",

@@ -1,0 +1,10 @@
+//! Workers, the machines that run `mainstay agent`, and the nets that are loaded on them.
+//!
+//! [`providers`] make, start, stop and end machines, wherever they are → [`agents`] ask the program that
+//! runs on one.
+
+pub mod agents;
+pub mod providers;
+
+pub use agents::{AgentDoor, AgentError, AgentHealth, AgentKey, Agents, NetOrder};
+pub use providers::{Machine, Order, Provider, ProviderError, ProviderKind, Providers, Sighting};
