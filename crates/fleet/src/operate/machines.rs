@@ -32,7 +32,7 @@ pub(super) fn ending(end: Result<WorkerEnd, Halt>) -> Result<WorkerEnd, JobError
 impl Attempt<'_> {
     pub(super) async fn operate_worker(&self, kind: WorkerOperation) -> Result<WorkerEnd, Halt> {
         match kind {
-            WorkerOperation::Provision | WorkerOperation::Retry => self.provision().await,
+            WorkerOperation::Provision | WorkerOperation::Retry => self.provision(kind).await,
             WorkerOperation::Start => self.start().await,
             WorkerOperation::Stop => self.stop().await,
             WorkerOperation::Destroy | WorkerOperation::Delete => self.destroy().await,
@@ -40,7 +40,7 @@ impl Attempt<'_> {
         }
     }
 
-    async fn provision(&self) -> Result<WorkerEnd, Halt> {
+    async fn provision(&self, kind: WorkerOperation) -> Result<WorkerEnd, Halt> {
         let (provider, worker) = (self.provider()?, &self.crew.worker);
         let order = Order {
             worker: worker.id,
@@ -52,6 +52,9 @@ impl Attempt<'_> {
         // The machine of an earlier order; one of this order is found again below.
         if let Some(old) = worker.machine.as_ref().filter(|old| old.name != order.name()) {
             self.persist(|| provider.destroy(old)).await?;
+        }
+        if kind == WorkerOperation::Retry {
+            self.destroy_leftovers(provider, Some(&order.name())).await?;
         }
         let machine = self.persist(|| provider.create(&order)).await?;
         self.comes_up(provider, machine).await
@@ -77,18 +80,29 @@ impl Attempt<'_> {
             let provider = self.provider()?;
             self.persist(|| provider.destroy(machine)).await?;
         }
-        // An order whose answer never came may have made a machine that nobody has written down.
         if let Some(generation) = worker.machine_generation {
             let name = MachineName::of(worker.id, generation);
             if worker.machine.as_ref().is_none_or(|known| known.name != name) {
-                let provider = self.provider()?;
-                let listed = self.persist(|| provider.list()).await?;
-                for sighting in listed.iter().filter(|sighting| sighting.machine.name == name) {
-                    self.persist(|| provider.destroy(&sighting.machine)).await?;
-                }
+                self.destroy_leftovers(self.provider()?, None).await?;
             }
         }
         Ok(WorkerEnd::Destroyed)
+    }
+
+    /// Ends the machines of orders whose answer never came: there may be some that nobody has written
+    /// down.
+    async fn destroy_leftovers(
+        &self,
+        provider: &Arc<dyn Provider>,
+        but: Option<&MachineName>,
+    ) -> Result<(), Halt> {
+        let worker = self.crew.worker.id;
+        let listed = self.persist(|| provider.list()).await?;
+        let machines = listed.iter().map(|sighting| &sighting.machine);
+        for left in machines.filter(|one| is_of(&one.name, worker) && Some(&one.name) != but) {
+            self.persist(|| provider.destroy(left)).await?;
+        }
+        Ok(())
     }
 
     /// Waits until a machine runs and its own agent answers.
@@ -148,15 +162,17 @@ impl Attempt<'_> {
         }
     }
 
-    /// Asks a provider, and again while it may do better.
+    /// Asks a provider, and again while it may do better; that a machine is gone, it must say twice.
     async fn persist<'p, T>(&self, ask: impl Fn() -> Outcome<'p, T>) -> Result<T, Halt> {
         let mut wait = self.fleet.shared.pace.retry;
+        let mut was_gone = false;
         for _ in 1..TRIES {
             match ask().await {
                 Ok(done) => return Ok(done),
                 Err(ProviderError::Throttled { retry_after }) => {
                     return Err(self.put_off(retry_after).await);
                 }
+                Err(ProviderError::Gone(_)) if !was_gone => was_gone = true,
                 Err(error) if error.is_retriable() => tokio::time::sleep(wait).await,
                 Err(error) => return Err(Halt::Failed(end::failure_of(&error))),
             }
@@ -200,6 +216,12 @@ impl Attempt<'_> {
         let machine = self.crew.worker.machine.as_ref();
         machine.ok_or_else(|| failed(FailureCode::WorkerGone, "the worker has no machine"))
     }
+}
+
+/// Whether a machine is of this worker, whichever order it was.
+fn is_of(name: &MachineName, worker: Id) -> bool {
+    let first = MachineName::of(worker, 0);
+    first.as_str().strip_suffix('0').is_some_and(|own| name.as_str().starts_with(own))
 }
 
 fn failed(code: FailureCode, why: impl Into<String>) -> Halt {

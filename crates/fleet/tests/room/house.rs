@@ -96,7 +96,7 @@ impl House {
         self.shift();
     }
 
-    fn shift(&self) {
+    pub(crate) fn shift(&self) {
         if self.db.dialect() == Dialect::Postgres {
             self.db.shift_clock(i64::try_from(self.clock.ahead().as_millis()).unwrap());
         }
