@@ -8,3 +8,9 @@ pub mod providers;
 
 pub use agents::{AgentDoor, AgentError, AgentHealth, AgentKey, Agents, NetOrder};
 pub use providers::{Machine, Order, Provider, ProviderError, ProviderKind, Providers, Sighting};
+
+/// Gives each metric of the room its help text. Call it once, after the recorder is installed.
+pub fn describe_metrics() {
+    providers::measure::describe_metrics();
+    agents::measure::describe_metrics();
+}
