@@ -31,7 +31,6 @@ pub use decide::Refusal;
 pub use engine::{Engine, EngineTask};
 pub use error::FleetError;
 pub use fleet::{Expected, Fleet, FleetOptions, NewWorker};
-pub use measure::describe_metrics;
 pub use model::{
     Category, Crew, Definition, Failure, FailureCode, LoadState, Net, NetName, NetOperation,
     Underway, Worker, WorkerName, WorkerOperation, WorkerStatus,
@@ -42,3 +41,10 @@ pub use pace::Pace;
 pub use place::{Part, Place};
 pub use providers::{Machine, Order, Provider, ProviderError, ProviderKind, Providers, Sighting};
 pub use wait::Waited;
+
+/// Gives each metric of the room its help text. Call it once, after the recorder is installed.
+pub fn describe_metrics() {
+    measure::describe_metrics();
+    providers::measure::describe_metrics();
+    agents::measure::describe_metrics();
+}

@@ -41,8 +41,8 @@ pub(crate) fn operated(kind: &'static str, outcome: &'static str) {
     counter!(OPERATIONS, "operation" => kind, "outcome" => outcome).increment(1);
 }
 
-/// Tells the recorder what each metric means. Call it once, after the recorder is installed.
-pub fn describe_metrics() {
+/// Tells the recorder what each metric means.
+pub(crate) fn describe_metrics() {
     describe_counter!(MOVES, "Workers that went from one status to another.");
     describe_counter!(LOOKS, "Looks of the health loop at a worker, by what was found.");
     describe_counter!(

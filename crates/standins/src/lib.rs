@@ -3,16 +3,23 @@
 //! A simulated [`company`] (who there is and what leans on what) → the [`story`] (what happens to it and
 //! when, by a seed) → the [`world`] (how everything is at one moment, with [`noise`]) → the [`answer`](mod@answer) of
 //! each health endpoint, in the words of its framework → [`serve`] (real endpoints on loopback, by the
-//! clock of the [`director`]). Beside it the provider of a language model ([`llm`]).
+//! clock of the [`director`]). Everything but the last step is pure: the same seed and the same moment
+//! make the same world.
 //!
-//! Everything but the last step is pure: the same seed and the same moment make the same world.
+//! Beside it the provider of a language model ([`llm`]), and providers of machines: [`fly`], [`sprites`],
+//! and the [`agent`] that runs on what they provide. A [`door`] is where they are asked.
 
+pub mod agent;
 pub mod answer;
 pub mod company;
 pub mod director;
+pub mod door;
+pub mod fly;
 pub mod llm;
 pub mod noise;
+mod said;
 pub mod serve;
+pub mod sprites;
 pub mod story;
 pub mod world;
 

@@ -1,16 +1,22 @@
 //! What is asked of the program on a machine: [`key`] (how it knows us) → [`door`] (where it is) →
-//! [`Agents`] → [`answer`] or [`error`].
+//! [`Agents`], by HTTP the [`client`] → [`answer`] or [`error`] → [`measure`]. A
+//! [`card`] is what an agent on this host leaves for who started it.
 
 pub mod answer;
+pub mod card;
+pub mod client;
 pub mod door;
 pub mod error;
 pub mod key;
+pub mod measure;
 
 use futures_util::future::BoxFuture;
 use mainstay_base::Id;
 use serde_json::Value;
 
 pub use answer::{AgentHealth, LoadedNet, NetResult, NetResults};
+pub use card::AgentCard;
+pub use client::WebAgents;
 pub use door::AgentDoor;
 pub use error::AgentError;
 pub use key::AgentKey;

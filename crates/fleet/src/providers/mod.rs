@@ -1,14 +1,21 @@
 //! Where machines come from: [`order`] (what is wanted) → [`name`] (what it is called) → a [`Provider`]
-//! → [`machine`] (what there is) or [`error`] (why there is none).
+//! ([`process`], [`fly`], [`sprite`]; the last two by their [`api`], in their `pace`) → [`machine`] (what
+//! there is) or [`error`] (why there is none) → [`measure`].
 //!
 //! One call is one try at what the provider is asked for: whoever calls keeps what is to be tried again.
 //! Every call has an end in time, goes through the provider's own breaker, and is counted.
 
+pub mod api;
 pub mod error;
+pub mod fly;
 pub mod kind;
 pub mod machine;
+pub mod measure;
 pub mod name;
 pub mod order;
+mod pace;
+pub mod process;
+pub mod sprite;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,11 +23,15 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 
+pub use api::{ApiSettings, SetUpError};
 pub use error::{Conflict, ProviderError};
+pub use fly::{Fly, FlySettings};
 pub use kind::ProviderKind;
 pub use machine::{Departure, Exit, HostStatus, Machine, MachineState, Rest, Sighting};
 pub use name::MachineName;
 pub use order::{Order, Region, Size};
+pub use process::{ProcessSettings, Processes};
+pub use sprite::{SpriteSettings, Sprites};
 
 /// What comes of a call, some time.
 pub type Outcome<'a, T> = BoxFuture<'a, Result<T, ProviderError>>;

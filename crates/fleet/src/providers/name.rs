@@ -41,6 +41,16 @@ impl MachineName {
         rest.map(|_| Self(text.to_owned())).ok_or(NameError)
     }
 
+    /// The worker that it is for, and the generation of it, where the name tells.
+    #[must_use]
+    pub fn order(&self) -> Option<(Id, i64)> {
+        let (worker, generation) = self.0.strip_prefix(PREFIX)?.split_once('-')?;
+        let dashed = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| worker.get(part));
+        let [Some(a), Some(b), Some(c), Some(d), Some(e)] = dashed else { return None };
+        let worker = format!("{a}-{b}-{c}-{d}-{e}").parse().ok()?;
+        Some((worker, generation.parse().ok()?))
+    }
+
     /// The name itself.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -72,6 +82,8 @@ mod tests {
         let name = MachineName::of(worker, 7);
         assert_eq!(name.as_str(), "mainstay-01a1e102808777078707070707070707-7");
         assert_ne!(name, MachineName::of(worker, 8));
+        assert_eq!(name.order(), Some((worker, 7)));
+        assert_eq!(MachineName::parse("mainstay-a-1").unwrap().order(), None);
         assert_eq!(MachineName::parse(name.as_str()), Ok(name));
     }
 

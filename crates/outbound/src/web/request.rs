@@ -65,6 +65,17 @@ pub enum WebMethod {
     /// To have something done, with a body. It is said once: on a connection of its own, and it goes
     /// nowhere else.
     Post,
+    /// As [`WebMethod::Post`], to have something be as the body says.
+    Put,
+    /// As [`WebMethod::Post`], to have something go.
+    Delete,
+}
+
+impl WebMethod {
+    /// Whether it has something done, so that it must not be said twice or elsewhere.
+    const fn changes(self) -> bool {
+        matches!(self, Self::Post | Self::Put | Self::Delete)
+    }
 }
 
 /// A question, ready to be sent. Its clones share it.
@@ -75,6 +86,8 @@ pub(crate) struct Prepared {
     pub(crate) purpose: &'static str,
     pub(crate) target: Target,
     pub(crate) method: Method,
+    /// Whether it is said once: on a connection of its own.
+    pub(crate) is_said_once: bool,
     /// All headers for the first target.
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -154,6 +167,16 @@ impl WebRequest {
         request
     }
 
+    /// As [`WebRequest::post`], by PUT.
+    pub fn put(purpose: &'static str, url: &Url, body: impl Into<Bytes>) -> WebRequestBuilder {
+        Self::post(purpose, url, body).method(WebMethod::Put)
+    }
+
+    /// As [`WebRequest::post`], by DELETE and without a body.
+    pub fn delete(purpose: &'static str, url: &Url) -> WebRequestBuilder {
+        Self::get(purpose, url).method(WebMethod::Delete)
+    }
+
     /// Host and port, as far as they can be shown.
     #[must_use]
     pub fn authority(&self) -> String {
@@ -215,17 +238,20 @@ impl WebRequestBuilder {
             WebMethod::Get => Method::GET,
             WebMethod::Head => Method::HEAD,
             WebMethod::Post => Method::POST,
+            WebMethod::Put => Method::PUT,
+            WebMethod::Delete => Method::DELETE,
         };
         Ok(WebRequest(Arc::new(Prepared {
             purpose: self.purpose,
             target,
             method,
+            is_said_once: self.method.changes(),
             headers,
             body: self.body.expose().clone(),
             timeout: self.timeout,
             max_body: self.max_body,
             // Elsewhere nobody knows what it would do.
-            max_redirects: if self.method == WebMethod::Post { 0 } else { self.max_redirects },
+            max_redirects: if self.method.changes() { 0 } else { self.max_redirects },
         })))
     }
 }
