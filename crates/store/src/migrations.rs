@@ -49,6 +49,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(8, "0008_past", "past"),
     migration!(9, "0009_reports", "reports"),
     migration!(10, "0010_report_titles", "report_titles"),
+    migration!(11, "0011_fleet", "fleet"),
 ];
 
 impl Migration {

@@ -49,6 +49,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "mainstay-fleet",
+        &[
+            "mainstay-base",
+            "mainstay-breaker",
+            "mainstay-kernel",
+            "mainstay-outbound",
+            "mainstay-store",
+            "mainstay-events",
+            "mainstay-jobs",
+        ],
+    ),
+    (
         "mainstay-journeys",
         &[
             "mainstay-base",
@@ -69,6 +81,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-events",
             "mainstay-jobs",
             "mainstay-accounts",
+            "mainstay-fleet",
             "mainstay-journeys",
             "mainstay-monitor",
             "mainstay-reports",
@@ -86,6 +99,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-events",
             "mainstay-jobs",
             "mainstay-accounts",
+            "mainstay-fleet",
             "mainstay-journeys",
             "mainstay-monitor",
             "mainstay-reports",

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
-use hyper::StatusCode;
 use hyper::header::HOST;
+use hyper::{Method, StatusCode};
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
@@ -78,6 +78,7 @@ impl Wire {
         Ok(Prepared {
             purpose: "blobs",
             target,
+            is_said_once: head.method == Method::POST,
             method: head.method,
             headers,
             body: body.collect().await?.to_bytes(),

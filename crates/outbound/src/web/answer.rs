@@ -16,13 +16,17 @@ pub struct WebAnswer {
     pub latency: Duration,
     content_type: Option<HeaderValue>,
     retry_after: Option<HeaderValue>,
+    request_id: Option<HeaderValue>,
 }
+
+/// The longest name of a request that is told on.
+const MAX_REQUEST_ID: usize = 128;
 
 impl WebAnswer {
     /// An answer without a content type: for those who stand in for the world.
     #[must_use]
     pub const fn new(status: u16, body: Bytes, latency: Duration) -> Self {
-        Self { status, body, latency, content_type: None, retry_after: None }
+        Self { status, body, latency, content_type: None, retry_after: None, request_id: None }
     }
 
     /// Whether the status is one of success.
@@ -45,11 +49,19 @@ impl WebAnswer {
         text.parse().ok().filter(|_| is_plain).map(Duration::from_secs)
     }
 
+    /// What the server calls this request, for whoever asks its people about it.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        let text = self.request_id.as_ref()?.to_str().ok()?;
+        text.get(..text.floor_char_boundary(MAX_REQUEST_ID))
+    }
+
     pub(crate) fn with_headers(
         self,
         content_type: Option<HeaderValue>,
         retry_after: Option<HeaderValue>,
+        request_id: Option<HeaderValue>,
     ) -> Self {
-        Self { content_type, retry_after, ..self }
+        Self { content_type, retry_after, request_id, ..self }
     }
 }

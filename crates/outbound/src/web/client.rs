@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
+use hyper::Request;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use hyper::{Method, Request};
 use mainstay_base::Clock;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
@@ -28,6 +28,9 @@ use super::target::Target;
 
 /// How often the pool is cleared out.
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// What servers call a request of ours, for whoever asks them about it.
+const REQUEST_IDS: [&str; 2] = ["fly-request-id", "x-request-id"];
 
 /// Calls others by HTTP. Its clones share their connections; with the last of them all end.
 #[derive(Clone)]
@@ -84,7 +87,8 @@ impl Web {
         fetched.map(|mut page| {
             let answer = WebAnswer::new(page.status, page.body, latency);
             let retry_after = page.headers.remove(RETRY_AFTER);
-            answer.with_headers(page.headers.remove(CONTENT_TYPE), retry_after)
+            let request_id = REQUEST_IDS.iter().find_map(|name| page.headers.remove(*name));
+            answer.with_headers(page.headers.remove(CONTENT_TYPE), retry_after, request_id)
         })
     }
 
@@ -152,10 +156,11 @@ impl Inner {
         prepared: &Prepared,
         progress: &Progress,
     ) -> Result<Page, FetchError> {
-        // A kept connection may end unheard, and then nobody knows whether a POST was done.
-        let kept = match prepared.method {
-            Method::POST | Method::PATCH => None,
-            _ => self.pool.take(&target.origin, self.clock.moment()),
+        // A kept connection may end unheard, and then nobody knows whether a change was made.
+        let kept = if prepared.is_said_once {
+            None
+        } else {
+            self.pool.take(&target.origin, self.clock.moment())
         };
         if let Some(link) = kept {
             // Judged again: what may be asked for at an address depends on the path too.

@@ -65,11 +65,11 @@ pub enum WebMethod {
     /// To have something done, with a body. It is said once: on a connection of its own, and it goes
     /// nowhere else.
     Post,
-    /// To put something in place, with a body. It goes nowhere else.
+    /// To put something in place, with a body. It is said once, as a POST is.
     Put,
     /// To change a part of something, with a body. It is said once, as a POST is.
     Patch,
-    /// To have something removed. It goes nowhere else.
+    /// To have something removed. It is said once, as a POST is.
     Delete,
 }
 
@@ -81,6 +81,8 @@ pub(crate) struct Prepared {
     pub(crate) purpose: &'static str,
     pub(crate) target: Target,
     pub(crate) method: Method,
+    /// Whether it is said once: on a connection of its own.
+    pub(crate) is_said_once: bool,
     /// All headers for the first target.
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -169,6 +171,16 @@ impl WebRequest {
         Self::get(purpose, url).method(WebMethod::Post).body(body)
     }
 
+    /// As [`WebRequest::post`], by PUT.
+    pub fn put(purpose: &'static str, url: &Url, body: impl Into<Bytes>) -> WebRequestBuilder {
+        Self::post(purpose, url, body).method(WebMethod::Put)
+    }
+
+    /// As [`WebRequest::post`], by DELETE and without a body.
+    pub fn delete(purpose: &'static str, url: &Url) -> WebRequestBuilder {
+        Self::get(purpose, url).method(WebMethod::Delete)
+    }
+
     /// Host and port, as far as they can be shown.
     #[must_use]
     pub fn authority(&self) -> String {
@@ -250,6 +262,7 @@ impl WebRequestBuilder {
             purpose: self.purpose,
             target,
             method,
+            is_said_once: !self.method.is_safe(),
             headers,
             body: self.body.expose().clone(),
             timeout: self.timeout,

@@ -19,7 +19,7 @@ async fn listener(length: usize, said: String) -> (Server, Arc<Mutex<Vec<Vec<u8>
         let (kept, said) = (Arc::clone(&kept), said.clone());
         async move {
             while let Some(head) = peer.question().await {
-                if head.starts_with("POST") {
+                if head.starts_with("POST") || head.starts_with("PUT") {
                     let mut body = vec![0; length];
                     peer.stream.read_exact(&mut body).await.unwrap();
                     kept.lock().unwrap().push(body);
@@ -63,6 +63,34 @@ async fn it_is_said_on_a_connection_of_its_own() {
     assert_eq!(server.connections(), 1);
     fetch(&web, post(&server.url("/"), b"body".to_vec())).await.unwrap();
     assert_eq!((server.connections(), bodies.lock().unwrap().len()), (2, 1));
+}
+
+/// What is put or deleted is said once too, and goes nowhere else.
+#[tokio::test]
+async fn other_changes_are_made_in_the_same_way() {
+    let elsewhere = Server::well().await;
+    let moved = format!("Location: {}\r\n", elsewhere.url("/"));
+    let (server, bodies) = listener(4, answer("307 Temporary Redirect", &moved, "")).await;
+    let (url, web) = (Url::parse(&server.url("/x")).unwrap(), web());
+    let _ = fetch(&web, get(&server.url("/"))).await;
+    for request in [WebRequest::put("test", &url, "body"), WebRequest::delete("test", &url)] {
+        let error = fetch(&web, request.max_redirects(3)).await.unwrap_err();
+        assert_eq!(error.kind(), FetchErrorKind::RedirectBlocked);
+    }
+    let heads = server.heads();
+    assert!(heads[1].starts_with("PUT /x ") && heads[2].starts_with("DELETE /x "), "{heads:?}");
+    assert_eq!(
+        (server.connections(), bodies.lock().unwrap().as_slice()),
+        (3, &[b"body".to_vec()][..])
+    );
+}
+
+#[tokio::test]
+async fn the_servers_name_for_a_request_is_told() {
+    let named = answer("200 OK", "fly-request-id: 01J-fra\r\n", "");
+    let (server, _) = listener(4, named).await;
+    let answer = fetch(&web(), get(&server.url("/"))).await.unwrap();
+    assert_eq!(answer.request_id(), Some("01J-fra"));
 }
 
 #[tokio::test]

@@ -3,7 +3,6 @@
 //! [`server`].
 
 pub mod behaviour;
-mod said;
 pub mod server;
 
 pub use behaviour::Behaviour;

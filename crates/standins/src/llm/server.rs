@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::behaviour::{Behaviour, Sent};
-use super::said::Said;
+use crate::said::Said;
 
 /// Where questions are taken.
 pub const PATH: &str = "/v1/responses";

@@ -1,0 +1,202 @@
+//! What a look at a worker means.
+//!
+//! | the worker was | our agent answers | it does not, twice | the machine is gone | memory is lost | the provider fails |
+//! |---|---|---|---|---|---|
+//! | ready | nets as it says | error | error | nets unloaded | nothing |
+//! | stopped | nothing | nothing | error | nothing | nothing |
+//! | error, asked for | ready, nets as it says | nothing | nothing | nothing | nothing |
+//! | error, by the loop | nothing | nothing | nothing | nothing | nothing |
+//!
+//! What a look has found holds for the crew that it was begun with. Where the worker has changed since, all
+//! of it is stale; where a net has, what was found of that net is.
+
+use mainstay_base::{Id, Timestamp};
+
+use super::lose;
+use crate::agents::{AgentHealth, LoadedNet};
+use crate::model::{Crew, Failure, FailureCode, LoadState, Net, WorkerStatus};
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Look {
+    /// Its own agent answered.
+    Well(AgentHealth),
+    /// Nobody answered, or another than its agent, also when asked again.
+    Lost(String),
+    /// The provider said twice that there is no such machine.
+    Gone(String),
+    /// It sleeps with its memory: nothing new is known.
+    Asleep {
+        /// The provider's word.
+        provider_state: String,
+    },
+    /// It sleeps, and its memory is lost.
+    Cold {
+        /// The provider's word.
+        provider_state: String,
+    },
+    /// The provider has trouble of its own: nothing is known.
+    Unknown(String),
+}
+
+/// A crew after a look.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reconciled {
+    /// How it stands.
+    pub crew: Crew,
+    /// What the agent holds and should not.
+    pub strays: Vec<LoadedNet>,
+}
+
+/// Who asked for the look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// The health loop, which brings nobody back.
+    Loop,
+    /// Somebody, by an operation, which it ends too.
+    Person,
+}
+
+/// What a look that was begun with `then` means for a crew; `None` where it is stale.
+#[must_use]
+pub fn look(
+    then: &Crew,
+    crew: &Crew,
+    found: &Look,
+    asker: Asker,
+    now: Timestamp,
+) -> Option<Reconciled> {
+    if then.worker.generation != crew.worker.generation {
+        return None;
+    }
+    let mut next = Reconciled { crew: crew.clone(), strays: Vec::new() };
+    let found = &ours(crew, found);
+    match found {
+        Look::Well(health) => well(then, &mut next, health, asker, now),
+        Look::Lost(why) if crew.worker.status == WorkerStatus::Ready => {
+            lost(&mut next.crew, FailureCode::WorkerUnavailable, why, now);
+        }
+        Look::Gone(why) if has_machine(crew.worker.status) => {
+            lost(&mut next.crew, FailureCode::WorkerGone, why, now);
+            next.crew.worker.loses_machine();
+        }
+        Look::Cold { .. } if crew.worker.status == WorkerStatus::Ready => {
+            forget(then, &mut next.crew, now);
+        }
+        Look::Lost(_)
+        | Look::Gone(_)
+        | Look::Asleep { .. }
+        | Look::Cold { .. }
+        | Look::Unknown(_) => {}
+    }
+    if let Look::Asleep { provider_state } | Look::Cold { provider_state } = found {
+        next.crew.worker.provider_state = Some(provider_state.clone());
+    }
+    if asker == Asker::Person {
+        next.crew.worker.ends(failure(found), now);
+    }
+    Some(next)
+}
+
+/// What whoever asked is told: a failure of the provider is one of the check, a lost worker is not.
+fn failure(found: &Look) -> Option<Failure> {
+    match found {
+        Look::Unknown(why) => Some(Failure::new(FailureCode::ProviderUnavailable, why.clone())),
+        _ => None,
+    }
+}
+
+/// An agent of another order is a machine that should be gone by now: not ours.
+fn ours(crew: &Crew, found: &Look) -> Look {
+    match found {
+        Look::Well(health)
+            if health.worker_id != crew.worker.id
+                || Some(health.generation) != crew.worker.machine_generation =>
+        {
+            let (theirs, ordered) = (health.generation, crew.worker.machine_generation);
+            let ordered = ordered.map_or_else(|| "none".to_owned(), |number| number.to_string());
+            Look::Lost(format!(
+                "the agent that answers is of generation {theirs}, and {ordered} was ordered"
+            ))
+        }
+        other => other.clone(),
+    }
+}
+
+const fn has_machine(status: WorkerStatus) -> bool {
+    matches!(status, WorkerStatus::Ready | WorkerStatus::Stopped)
+}
+
+fn lost(crew: &mut Crew, code: FailureCode, why: &str, now: Timestamp) {
+    let failure = Failure::new(code, why);
+    lose(crew, (WorkerStatus::Error, Some(why.to_owned())), &failure, now, None);
+}
+
+fn well(then: &Crew, next: &mut Reconciled, health: &AgentHealth, asker: Asker, now: Timestamp) {
+    let worker = &mut next.crew.worker;
+    let comes_back = worker.status == WorkerStatus::Error && asker == Asker::Person;
+    if comes_back {
+        worker.becomes(WorkerStatus::Ready, None, now);
+    }
+    if worker.status != WorkerStatus::Ready {
+        return;
+    }
+    worker.last_seen_at = Some(now);
+    let is_another_run = worker.boot_id.is_some_and(|known| known != health.boot_id);
+    worker.boot_id = Some(health.boot_id);
+    if is_another_run {
+        forget(then, &mut next.crew, now);
+    }
+    let is_unchanged = |net: &Net| is_unchanged(then, net);
+    for net in next.crew.nets.iter_mut().filter(|net| is_unchanged(net)) {
+        follow(net, &health.loaded_nets, now);
+    }
+    next.strays = strays(then, &next.crew, &health.loaded_nets);
+}
+
+/// Everything in the agent's memory is gone.
+fn forget(then: &Crew, crew: &mut Crew, now: Timestamp) {
+    for net in crew.nets.iter_mut().filter(|net| is_unchanged(then, net)) {
+        net.cast_generation = None;
+        if net.load_state == LoadState::Loaded {
+            net.becomes(LoadState::Unloaded, None, now);
+        }
+    }
+}
+
+/// Nothing is being done to the net, and nothing was since the look began.
+fn is_unchanged(then: &Crew, net: &Net) -> bool {
+    let generation = then.net(net.id).map(|known| known.generation);
+    net.operation.is_none() && generation == Some(net.generation)
+}
+
+/// A net is what the agent says of the definition that the agent was given.
+fn follow(net: &mut Net, loaded: &[LoadedNet], now: Timestamp) {
+    let is_there = loaded.iter().any(|one| is_what_was_cast(net, *one));
+    match (is_there, net.load_state) {
+        (true, LoadState::Unloaded | LoadState::Error) => net.becomes(LoadState::Loaded, None, now),
+        (false, LoadState::Loaded) => net.becomes(LoadState::Unloaded, None, now),
+        (true, LoadState::Loaded) | (false, LoadState::Unloaded | LoadState::Error) => {}
+    }
+}
+
+fn is_what_was_cast(net: &Net, loaded: LoadedNet) -> bool {
+    net.id == loaded.id && net.cast_generation == Some(loaded.generation)
+}
+
+/// What the agent holds and no net of the crew is, or may have become meanwhile.
+fn strays(then: &Crew, crew: &Crew, loaded: &[LoadedNet]) -> Vec<LoadedNet> {
+    let is_stray = |one: &&LoadedNet| {
+        let known: Option<Id> = then.net(one.id).map(|net| net.id);
+        match crew.net(one.id) {
+            Some(net) => is_unchanged(then, net) && !is_what_was_cast(net, **one),
+            // Whoever took it away meanwhile has not told the agent.
+            None => known.is_none(),
+        }
+    };
+    loaded.iter().filter(is_stray).copied().collect()
+}
+
+#[cfg(test)]
+#[path = "look_tests.rs"]
+mod tests;

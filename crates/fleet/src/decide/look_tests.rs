@@ -1,0 +1,199 @@
+use super::*;
+use crate::decide::begin;
+use crate::decide::fixture::{NOW, crew, id, net as a_net};
+use crate::model::{NetOperation, WorkerOperation};
+
+fn health(boot: u32, nets: &[(u32, i64)]) -> AgentHealth {
+    AgentHealth {
+        agent: crate::agents::answer::AGENT.to_owned(),
+        status: "ok".to_owned(),
+        worker_id: id(100),
+        boot_id: id(boot),
+        generation: 5,
+        loaded_nets: nets
+            .iter()
+            .map(|&(number, generation)| LoadedNet { id: id(number), generation })
+            .collect(),
+        checks_run: 0,
+        uptime_s: 1,
+    }
+}
+
+fn founds() -> Vec<(&'static str, Look)> {
+    let word = || "x".to_owned();
+    vec![
+        ("well", Look::Well(health(400, &[(1, 2)]))),
+        ("lost", Look::Lost(word())),
+        ("gone", Look::Gone(word())),
+        ("asleep", Look::Asleep { provider_state: word() }),
+        ("cold", Look::Cold { provider_state: word() }),
+        ("unknown", Look::Unknown(word())),
+    ]
+}
+
+/// The look is asked for: of a crew that nothing else is done to.
+fn asked(crew: &Crew) -> Crew {
+    let mut next = begin::worker(crew, WorkerOperation::HealthCheck, id(9), NOW).unwrap();
+    next.worker.generation += 1;
+    next
+}
+
+#[test]
+fn the_table_of_statuses() {
+    use WorkerStatus::{Error, Ready, Stopped};
+    for status in [Ready, Stopped, Error] {
+        for (word, found) in founds() {
+            for asker in [Asker::Loop, Asker::Person] {
+                let state = if status == Ready { LoadState::Loaded } else { LoadState::Unloaded };
+                let resting = crew(status, &[a_net(1, state)]);
+                let before = if asker == Asker::Person { asked(&resting) } else { resting };
+                let after = look(&before, &before, &found, asker, NOW).unwrap().crew;
+                assert_eq!(before.check_step(&after), Ok(()), "{status:?} {word}");
+                let wanted = match (status, word, asker) {
+                    (Ready, "lost" | "gone", _) | (Stopped, "gone", _) => Error,
+                    (Error, "well", Asker::Person) => Ready,
+                    _ => status,
+                };
+                assert_eq!(after.worker.status, wanted, "{status:?} {word} {asker:?}");
+                let is_loaded = after.nets[0].load_state == LoadState::Loaded;
+                let stays = status == Ready && matches!(word, "well" | "asleep" | "unknown");
+                assert_eq!(is_loaded, stays, "{status:?} {word} {asker:?}");
+                assert_eq!(after.worker.operation, None);
+                let failed = after.worker.ended.is_some_and(|ended| ended.failure.is_some());
+                assert_eq!(failed, asker == Asker::Person && word == "unknown", "{word}");
+                let lost = status == Error || word == "gone" && status != Error;
+                if lost && word == "gone" && status != Error {
+                    assert_eq!(after.worker.machine, None);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_agrees_changes_nothing_but_when_it_was_seen() {
+    let before =
+        crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded), a_net(2, LoadState::Unloaded)]);
+    let found = Look::Well(health(400, &[(1, 2)]));
+    let after = look(&before, &before, &found, Asker::Loop, NOW).unwrap();
+    let mut wanted = before.clone();
+    wanted.worker.last_seen_at = Some(NOW);
+    assert_eq!(after, Reconciled { crew: wanted, strays: vec![] });
+}
+
+#[test]
+fn each_net_is_what_the_agent_says() {
+    use LoadState::{Error, Loaded, Unloaded};
+    // The state and what was cast, what the agent holds, and what becomes of it; whether that is a stray.
+    for (state, cast, held, wanted, is_stray) in [
+        (Loaded, Some(2), Some(2), Loaded, false),
+        (Loaded, Some(2), None, Unloaded, false),
+        (Loaded, Some(2), Some(1), Unloaded, true),
+        (Unloaded, None, None, Unloaded, false),
+        (Unloaded, None, Some(2), Unloaded, true),
+        (Unloaded, Some(2), Some(2), Loaded, false),
+        (Error, Some(2), Some(2), Loaded, false),
+        (Error, Some(2), None, Error, false),
+        (Error, None, Some(2), Error, true),
+    ] {
+        let mut one = a_net(1, state);
+        one.cast_generation = cast;
+        let before = crew(WorkerStatus::Ready, &[one, a_net(2, Loaded)]);
+        let mut nets = vec![(2, 2)];
+        nets.extend(held.map(|generation| (1, generation)));
+        let found = Look::Well(health(400, &nets));
+        let after = look(&before, &before, &found, Asker::Loop, NOW).unwrap();
+        let told = format!("{state:?} {cast:?} {held:?}");
+        assert_eq!(before.check_step(&after.crew), Ok(()), "{told}");
+        assert_eq!(after.crew.nets[0].load_state, wanted, "{told}");
+        assert_eq!(after.crew.nets[1], before.nets[1], "net by net: {told}");
+        assert_eq!(!after.strays.is_empty(), is_stray, "{told}");
+    }
+}
+
+#[test]
+fn another_run_of_the_agent_has_nothing_in_memory() {
+    let before = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
+    let found = Look::Well(health(401, &[(1, 2)]));
+    let after = look(&before, &before, &found, Asker::Loop, NOW).unwrap();
+    assert_eq!(after.crew.nets[0].load_state, LoadState::Unloaded);
+    assert_eq!(after.crew.worker.boot_id, Some(id(401)));
+    assert_eq!(after.strays, [LoadedNet { id: id(1), generation: 2 }]);
+    let again = look(&after.crew, &after.crew, &found, Asker::Loop, NOW).unwrap();
+    assert_eq!(again.crew.nets, after.crew.nets, "and the next look changes nothing");
+}
+
+#[test]
+fn an_agent_of_another_order_is_not_ours() {
+    let before = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
+    for (worker, generation) in [(100, 4), (100, 6), (101, 5)] {
+        let mut theirs = health(400, &[(1, 2)]);
+        (theirs.worker_id, theirs.generation) = (id(worker), generation);
+        let after = look(&before, &before, &Look::Well(theirs), Asker::Loop, NOW).unwrap();
+        assert_eq!(after.crew.worker.status, WorkerStatus::Error, "{worker} {generation}");
+        assert_eq!(after.strays, []);
+    }
+    let failed = asked(&crew(WorkerStatus::Error, &[]));
+    let mut theirs = health(400, &[]);
+    theirs.generation = 4;
+    let after = look(&failed, &failed, &Look::Well(theirs), Asker::Person, NOW).unwrap();
+    assert_eq!(after.crew.worker.status, WorkerStatus::Error, "nor does it bring the worker back");
+}
+
+#[test]
+fn a_worker_that_has_changed_since_is_left_alone() {
+    let then = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
+    let mut now = then.clone();
+    now.worker.generation += 1;
+    for (word, found) in founds() {
+        assert_eq!(look(&then, &now, &found, Asker::Loop, NOW), None, "{word}");
+    }
+}
+
+#[test]
+fn a_net_that_has_changed_since_is_left_alone() {
+    let then =
+        crew(WorkerStatus::Ready, &[a_net(1, LoadState::Unloaded), a_net(2, LoadState::Loaded)]);
+    let mut now = then.clone();
+    now.nets[0] = a_net(1, LoadState::Loaded);
+    now.nets[0].generation += 2;
+    now.nets.push(a_net(3, LoadState::Loaded));
+    for found in [health(400, &[(2, 2)]), health(401, &[(1, 1), (3, 1)])] {
+        let after = look(&then, &now, &Look::Well(found), Asker::Loop, NOW).unwrap();
+        assert_eq!(after.crew.nets[0], now.nets[0]);
+        assert_eq!(after.crew.nets[2], now.nets[2]);
+        assert_eq!(after.strays, []);
+    }
+    let cold = Look::Cold { provider_state: "cold".to_owned() };
+    let after = look(&then, &now, &cold, Asker::Loop, NOW).unwrap();
+    assert_eq!(after.crew.nets[0], now.nets[0]);
+}
+
+#[test]
+fn a_net_that_is_being_loaded_is_left_alone() {
+    let ready = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
+    let busy = begin::net(&ready, id(1), NetOperation::Load, id(9), NOW).unwrap();
+    let after = look(&busy, &busy, &Look::Well(health(401, &[(1, 1)])), Asker::Loop, NOW).unwrap();
+    assert_eq!((&after.crew.nets, after.strays), (&busy.nets, vec![]));
+}
+
+#[test]
+fn what_was_lost_for_a_while_and_still_holds_its_nets_has_them_again() {
+    let ready = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
+    let lost = look(&ready, &ready, &Look::Lost("x".to_owned()), Asker::Loop, NOW).unwrap().crew;
+    assert_eq!(lost.nets[0].load_state, LoadState::Unloaded);
+    let found = Look::Well(health(400, &[(1, 2)]));
+    let asked = asked(&lost);
+    let after = look(&asked, &asked, &found, Asker::Person, NOW).unwrap();
+    assert_eq!(asked.check_step(&after.crew), Ok(()));
+    assert_eq!(after.crew.worker.status, WorkerStatus::Ready);
+    assert_eq!(after.crew.nets[0].load_state, LoadState::Loaded);
+}
+
+#[test]
+fn a_net_that_nobody_knows_is_a_stray() {
+    let ready = crew(WorkerStatus::Ready, &[]);
+    let found = Look::Well(health(400, &[(8, 1)]));
+    let after = look(&ready, &ready, &found, Asker::Loop, NOW).unwrap();
+    assert_eq!(after.strays, [LoadedNet { id: id(8), generation: 1 }]);
+}

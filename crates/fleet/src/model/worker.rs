@@ -1,0 +1,127 @@
+//! A worker.
+
+use std::str::FromStr;
+
+use mainstay_base::{BoundedText, Id, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::operation::{Ended, Failure, Underway, WorkerOperation};
+use super::status::{UnknownWord, WorkerStatus};
+use crate::providers::{Machine, ProviderKind, Region, Size};
+
+/// The most workers of one user.
+pub const MAX_WORKERS_PER_USER: i64 = 1_000;
+/// The most characters of a name.
+pub const MAX_NAME: usize = 100;
+
+/// What its owner calls a worker.
+pub type WorkerName = BoundedText<MAX_NAME>;
+
+/// Whether a worker outlives being stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// It can be stopped and started again.
+    Persistent,
+    /// It ends when it stops.
+    Ephemeral,
+}
+
+/// A worker: what is wanted of it, and what is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worker {
+    /// The id.
+    pub id: Id,
+    /// Whose it is.
+    pub user_id: Id,
+    /// What its owner calls it.
+    pub name: String,
+    /// Where its machine comes from.
+    pub provider: ProviderKind,
+    /// Whether it outlives being stopped.
+    pub category: Category,
+    /// Where it should stand.
+    pub region: Option<Region>,
+    /// How big it should be.
+    pub size: Size,
+    /// Where it stands.
+    pub status: WorkerStatus,
+    /// Since when.
+    pub status_since: Timestamp,
+    /// Why, where it failed.
+    pub reason: Option<String>,
+    /// Counts its announced states: whatever was begun under another one is stale.
+    pub generation: i64,
+    /// What is being done to it.
+    pub operation: Option<Underway<WorkerOperation>>,
+    /// How the last such thing ended.
+    pub ended: Option<Ended<WorkerOperation>>,
+    /// Its machine, as the provider knows it.
+    pub machine: Option<Machine>,
+    /// The generation that its machine was ordered under: the agent there answers with it.
+    pub machine_generation: Option<i64>,
+    /// Which run of the agent answered last.
+    pub boot_id: Option<Id>,
+    /// The provider's own word for what the machine does.
+    pub provider_state: Option<String>,
+    /// When its agent last answered.
+    pub last_seen_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Worker {
+    /// Moves it on, with the reason.
+    pub(crate) fn becomes(&mut self, status: WorkerStatus, reason: Option<String>, now: Timestamp) {
+        if self.status != status {
+            self.status = status;
+            self.status_since = now;
+        }
+        self.reason = reason;
+    }
+
+    /// Ends what is being done to it.
+    pub(crate) fn ends(&mut self, failure: Option<Failure>, now: Timestamp) {
+        if let Some(Underway { id, kind, .. }) = self.operation.take() {
+            self.ended = Some(Ended { id, kind, at: now, failure });
+        }
+    }
+
+    /// Forgets its machine.
+    pub(crate) fn loses_machine(&mut self) {
+        self.machine = None;
+        self.machine_generation = None;
+        self.boot_id = None;
+        self.provider_state = None;
+    }
+
+    /// Whether its owner and the events are told that it differs from `before`: then it is of a new
+    /// generation.
+    pub(crate) fn is_told_apart(&self, before: &Self) -> bool {
+        let told = |worker: &Self| (worker.status, worker.operation.map(|operation| operation.id));
+        told(self) != told(before)
+    }
+}
+
+impl Category {
+    /// Each of them.
+    pub const ALL: [Self; 2] = [Self::Persistent, Self::Ephemeral];
+
+    /// The word for it, in the API and in the database.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Persistent => "persistent",
+            Self::Ephemeral => "ephemeral",
+        }
+    }
+}
+
+impl FromStr for Category {
+    type Err = UnknownWord;
+
+    fn from_str(word: &str) -> Result<Self, UnknownWord> {
+        Self::ALL.into_iter().find(|one| one.name() == word).ok_or(UnknownWord("category"))
+    }
+}

@@ -1,0 +1,215 @@
+//! What people ask of their nets.
+
+use mainstay_base::Id;
+use mainstay_events::Outbox;
+use mainstay_store::Tx;
+
+use crate::decide::{Refusal, begin};
+use crate::error::FleetError;
+use crate::fleet::{Expected, Fleet, own, refused};
+use crate::model::{Definition, LoadState, Net, NetName, NetOperation, Underway};
+use crate::place::{self, MAX_PAGE, Part, Place};
+use crate::record::{crew, nets};
+
+/// A net that is wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewNet {
+    /// What its owner calls it.
+    pub name: NetName,
+    /// What it runs.
+    pub definition: Definition,
+    /// Which worker it is for.
+    pub worker_id: Option<Id>,
+}
+
+/// What is to change about a net.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NetPatch {
+    /// What its owner calls it.
+    pub name: Option<NetName>,
+    /// What it runs.
+    pub definition: Option<Definition>,
+    /// Which worker it is for; `Some(None)` for no one.
+    pub worker_id: Option<Option<Id>>,
+}
+
+impl Fleet {
+    /// Makes a net.
+    ///
+    /// # Errors
+    /// [`FleetError::NameTaken`], [`FleetError::TooManyNets`], [`FleetError::NoSuchWorker`],
+    /// [`FleetError::WorkerFull`], or when the database fails.
+    pub async fn create_net(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        user: Id,
+        new: NewNet,
+    ) -> Result<Net, FleetError> {
+        self.check_room(tx, user, new.worker_id).await?;
+        let now = tx.now().await?;
+        let net = Net {
+            id: self.shared.ids.next(),
+            user_id: user,
+            name: new.name.as_str().to_owned(),
+            definition: new.definition,
+            worker_id: new.worker_id,
+            load_state: LoadState::Unloaded,
+            load_state_since: now,
+            reason: None,
+            generation: 1,
+            cast_generation: None,
+            operation: None,
+            ended: None,
+            created_at: now,
+        };
+        nets::insert(tx, out, &net).await?;
+        Ok(net)
+    }
+
+    /// The nets of a user, newest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn list_nets(
+        &self,
+        user: Id,
+        after: Option<Place>,
+        limit: u32,
+    ) -> Result<Part<Net>, FleetError> {
+        let limit = limit.clamp(1, MAX_PAGE);
+        let found = nets::list(self.db(), user, after, i64::from(limit).saturating_add(1));
+        Ok(place::cut(found.await?, limit))
+    }
+
+    /// A net of a user.
+    ///
+    /// # Errors
+    /// [`FleetError::NoSuchNet`], also for one of somebody else, or when the database fails.
+    pub async fn find_net(&self, user: Id, id: Id) -> Result<Net, FleetError> {
+        nets::find(self.db(), user, id).await?.ok_or(FleetError::NoSuchNet)
+    }
+
+    /// Changes a net. One that goes to another worker, or runs something else from now on, is unloaded:
+    /// what its worker holds is not this net any more, and the health loop takes it away there.
+    ///
+    /// # Errors
+    /// [`FleetError::NoSuchNet`], [`FleetError::StaleNet`], [`FleetError::Refused`],
+    /// [`FleetError::NameTaken`], [`FleetError::NoSuchWorker`], [`FleetError::WorkerFull`], or when the
+    /// database fails.
+    pub async fn change_net(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        (user, id): (Id, Id),
+        patch: NetPatch,
+        expected: Expected,
+    ) -> Result<Net, FleetError> {
+        if let Some(worker) = patch.worker_id {
+            self.check_room(tx, user, worker).await?;
+        }
+        let before = self.lock_net(tx, user, id, expected).await?;
+        let mut after = before.clone();
+        if let Some(name) = patch.name {
+            after.name = name.as_str().to_owned();
+        }
+        if let Some(definition) = patch.definition {
+            after.definition = definition;
+        }
+        if let Some(worker) = patch.worker_id {
+            after.worker_id = worker;
+        }
+        let is_another =
+            after.worker_id != before.worker_id || after.definition != before.definition;
+        if is_another {
+            refuse_busy(&before)?;
+            after.becomes(LoadState::Unloaded, None, tx.now().await?);
+            after.cast_generation = None;
+        }
+        nets::save(tx, out, &before, after).await
+    }
+
+    /// Deletes a net. The health loop takes it away from its worker.
+    ///
+    /// # Errors
+    /// [`FleetError::NoSuchNet`], [`FleetError::StaleNet`], [`FleetError::Refused`], or when the database
+    /// fails.
+    pub async fn remove_net(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        (user, id): (Id, Id),
+        expected: Expected,
+    ) -> Result<(), FleetError> {
+        let net = self.lock_net(tx, user, id, expected).await?;
+        refuse_busy(&net)?;
+        nets::remove(tx, out, &net).await
+    }
+
+    /// Begins to load or unload a net. [`Fleet::wait_for_net`] waits for the end.
+    ///
+    /// # Errors
+    /// [`FleetError::NoSuchNet`], [`FleetError::StaleNet`], [`FleetError::Refused`], or when the database
+    /// fails.
+    pub async fn begin_net(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        (user, id): (Id, Id),
+        kind: NetOperation,
+        expected: Expected,
+    ) -> Result<Underway<NetOperation>, FleetError> {
+        let net = nets::find_in(tx, user, id).await?.ok_or(FleetError::NoSuchNet)?;
+        let Some(worker) = net.worker_id else {
+            return Err(FleetError::Refused { refusal: Refusal::NotAssigned, crew: None });
+        };
+        // The worker first, then the net: whoever took it away in between is seen there.
+        let before = own(crew::lock(tx, worker).await?, user)?;
+        let Some(net) = before.net(id) else { return Err(FleetError::Overtaken) };
+        if expected.is_some_and(|expected| expected != net.generation) {
+            return Err(FleetError::StaleNet(Box::new(net.clone())));
+        }
+        let now = tx.now().await?;
+        let refused = |refusal| refused(refusal, &before);
+        begin::net(&before, id, kind, id, now).map_err(refused)?;
+        let operation = self.enqueue(tx, &before, Some(id)).await?;
+        let after = begin::net(&before, id, kind, operation, now).map_err(refused)?;
+        let saved = crew::save(tx, out, &before, after).await?;
+        saved.net(id).and_then(|net| net.operation).ok_or(FleetError::Overtaken)
+    }
+
+    async fn lock_net(
+        &self,
+        tx: &mut Tx,
+        user: Id,
+        id: Id,
+        expected: Expected,
+    ) -> Result<Net, FleetError> {
+        let net = nets::lock(tx, user, id).await?.ok_or(FleetError::NoSuchNet)?;
+        if expected.is_some_and(|expected| expected != net.generation) {
+            return Err(FleetError::StaleNet(Box::new(net)));
+        }
+        Ok(net)
+    }
+
+    /// Locks the worker, so that two nets do not take its last place.
+    async fn check_room(
+        &self,
+        tx: &mut Tx,
+        user: Id,
+        worker: Option<Id>,
+    ) -> Result<(), FleetError> {
+        let Some(worker) = worker else { return Ok(()) };
+        own(crew::lock(tx, worker).await?, user)?;
+        if nets::has_room(tx, worker).await? { Ok(()) } else { Err(FleetError::WorkerFull) }
+    }
+}
+
+fn refuse_busy(net: &Net) -> Result<(), FleetError> {
+    match net.operation {
+        Some(other) => {
+            Err(FleetError::Refused { refusal: Refusal::NetBusy(other.kind), crew: None })
+        }
+        None => Ok(()),
+    }
+}

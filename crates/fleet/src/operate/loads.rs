@@ -1,0 +1,93 @@
+//! What is done to a net on its worker.
+
+use mainstay_base::Id;
+use mainstay_jobs::JobError;
+
+use super::{Attempt, Halt};
+use crate::agents::{AgentDoor, AgentError, NetOrder};
+use crate::decide::NetEnd;
+use crate::model::{Failure, FailureCode, Net, NetOperation};
+
+/// How often a worker that does not answer is asked.
+const TRIES: u32 = 2;
+
+/// How an operation ended, as it is written down.
+pub(super) fn ending(end: Result<NetEnd, Halt>) -> Result<NetEnd, JobError> {
+    match end {
+        Ok(end) => Ok(end),
+        Err(Halt::Failed(failure)) => Ok(NetEnd::Failed(failure)),
+        Err(Halt::Later(error)) => Err(error),
+    }
+}
+
+impl Attempt<'_> {
+    pub(super) async fn operate_net(&self, id: Id) -> Result<NetEnd, Halt> {
+        let Some(net) = self.crew.net(id) else {
+            return Err(Halt::Failed(Failure::new(FailureCode::GivenUp, "the net was taken away")));
+        };
+        let worker = &self.crew.worker;
+        let door = worker.machine.as_ref().and_then(|machine| self.fleet.door(worker, machine));
+        let Some(door) = door else {
+            return Ok(NetEnd::WorkerLost("its machine has no address".to_owned()));
+        };
+        let mut asked = self.ask(&door, net).await;
+        for _ in 1..TRIES {
+            if asked.as_ref().err().is_none_or(|error| !error.is_the_workers()) {
+                break;
+            }
+            tokio::time::sleep(self.fleet.shared.pace.retry).await;
+            asked = self.ask(&door, net).await;
+        }
+        Ok(after(asked))
+    }
+
+    async fn ask(&self, door: &AgentDoor, net: &Net) -> Result<(), AgentError> {
+        let agents = &self.fleet.shared.agents;
+        let limit = self.fleet.shared.pace.probe;
+        let asking = async {
+            match net.operation.map(|operation| operation.kind) {
+                Some(NetOperation::Load) => {
+                    let order = NetOrder {
+                        id: net.id,
+                        generation: net.generation,
+                        definition: net.definition.as_value().clone(),
+                    };
+                    agents.load(door, &order).await
+                }
+                Some(NetOperation::Unload) | None => {
+                    agents.unload(door, net.id, net.generation).await
+                }
+            }
+        };
+        let silence = || format!("nobody answered within {} ms", limit.as_millis());
+        let asked = tokio::time::timeout(limit, asking).await;
+        asked.unwrap_or_else(|_| Err(AgentError::Unreachable(silence())))
+    }
+}
+
+fn after(asked: Result<(), AgentError>) -> NetEnd {
+    match asked {
+        Ok(()) | Err(AgentError::NoSuchNet) => NetEnd::Done,
+        Err(error) if error.is_the_workers() => NetEnd::WorkerLost(error.to_string()),
+        Err(error) => NetEnd::Failed(Failure::new(FailureCode::NetRefused, error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_the_workers_own_loses_the_worker() {
+        let text = || "x".to_owned();
+        let lost = |asked| matches!(after(asked), NetEnd::WorkerLost(_));
+        let failed = |asked| matches!(after(asked), NetEnd::Failed(_));
+        assert!(lost(Err(AgentError::Unreachable(text()))));
+        assert!(lost(Err(AgentError::Foreign(text()))));
+        assert!(lost(Err(AgentError::Denied)));
+        assert!(failed(Err(AgentError::Stale { current: None })));
+        assert!(failed(Err(AgentError::Refused(text()))));
+        assert_eq!(after(Err(AgentError::NoSuchNet)), NetEnd::Done);
+        assert_eq!(after(Ok(())), NetEnd::Done);
+    }
+}

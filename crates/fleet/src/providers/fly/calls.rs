@@ -1,0 +1,204 @@
+//! One question each, in Fly's own pace.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::{Clock, Secret};
+use mainstay_kernel::{Rate, ZeroLimit};
+use mainstay_outbound::WebAnswer;
+use serde_json::Value;
+
+use super::reading::Told;
+use super::refusal::{self, Effect};
+use super::settings::FlySettings;
+use crate::providers::api::{Api, Method, Question, SetUpError, Trouble, json};
+use crate::providers::error::ProviderError;
+use crate::providers::kind::ProviderKind;
+use crate::providers::pace::Paces;
+
+/// The header that says that we hold a machine.
+const NONCE: &str = "fly-machine-lease-nonce";
+
+/// The longest that Fly waits in one call.
+pub(super) const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// Asks Fly.
+#[derive(Debug)]
+pub(super) struct Calls {
+    api: Api,
+    app: String,
+    paces: Paces<(&'static str, String)>,
+    /// Of all actions, each on each machine.
+    actions: Rate,
+    /// Of reading a machine.
+    reads: Rate,
+}
+
+impl Calls {
+    pub(super) fn new(settings: &FlySettings, clock: Arc<dyn Clock>) -> Result<Self, SetUpError> {
+        let bug = |error: ZeroLimit| SetUpError::Setting(error.to_string());
+        let second = Duration::from_secs(1);
+        let api = Api::new(ProviderKind::Fly, settings.api.clone(), Arc::clone(&clock))?;
+        Ok(Self {
+            api,
+            app: settings.app.clone(),
+            paces: Paces::new(clock),
+            // A little less at once than the 3 and 10 that Fly takes: calls overtake each other.
+            actions: Rate::new(1, second, 2).map_err(bug)?,
+            reads: Rate::new(5, second, 8).map_err(bug)?,
+        })
+    }
+
+    /// The machines of the app, those with this metadata only. What is missing need not be gone.
+    pub(super) async fn list(&self, having: &[(&str, String)]) -> Result<Vec<Told>, ProviderError> {
+        let mut question = Question::get("list", self.machines());
+        for (key, value) in having {
+            question = question.with(format!("metadata.{key}"), value.as_str());
+        }
+        let answer = self.ask(question, "", Effect::Reads).await.map_err(no_app)?;
+        // One that can't be read must not hide the others.
+        let listed: Vec<Value> = json(&answer.body)?;
+        Ok(listed.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect())
+    }
+
+    pub(super) async fn get(&self, id: &str) -> Result<Told, ProviderError> {
+        let question = self.on("get", Method::Get, id, None);
+        let told: Told = json(&self.ask(question, id, Effect::Reads).await?.body)?;
+        if told.id() == id {
+            return Ok(told);
+        }
+        Err(ProviderError::Unreachable("it answered with another machine".to_owned()))
+    }
+
+    pub(super) async fn create(&self, body: Value) -> Result<Told, ProviderError> {
+        let path = self.machines();
+        let question = Question::new("create", Method::Post, path).body(body);
+        let answer = self.ask(question, "", Effect::Makes).await.map_err(no_app)?;
+        // It is made, whatever the answer looks like.
+        json(&answer.body).map_err(|error| ProviderError::Ambiguous(error.to_string()))
+    }
+
+    pub(super) async fn start(
+        &self,
+        id: &str,
+        nonce: &Secret<String>,
+    ) -> Result<(), ProviderError> {
+        let question = held(self.on("start", Method::Post, id, Some("start")), nonce);
+        self.ask(question, id, Effect::Changes).await.map(drop)
+    }
+
+    pub(super) async fn stop(&self, id: &str, nonce: &Secret<String>) -> Result<(), ProviderError> {
+        let question = held(self.on("stop", Method::Post, id, Some("stop")), nonce);
+        self.ask(question, id, Effect::Changes).await.map(drop)
+    }
+
+    pub(super) async fn destroy(
+        &self,
+        id: &str,
+        nonce: Option<&Secret<String>>,
+    ) -> Result<(), ProviderError> {
+        let question = self.on("destroy", Method::Delete, id, None).with("force", "true");
+        let question = match nonce {
+            Some(nonce) => held(question, nonce),
+            None => question,
+        };
+        self.ask(question, id, Effect::Changes).await.map(drop)
+    }
+
+    /// Waits for a state of one run, and tells nothing: look afterwards.
+    pub(super) async fn wait(
+        &self,
+        id: &str,
+        state: &str,
+        run: Option<&str>,
+        limit: Duration,
+    ) -> Result<(), ProviderError> {
+        let limit = Duration::from_secs(limit.min(MAX_WAIT).as_secs().max(1));
+        let mut question = self.on("wait", Method::Get, id, Some("wait"));
+        question = question.with("state", state).with("timeout", limit.as_secs().to_string());
+        if let Some(run) = run {
+            question = question.with("instance_id", run);
+        }
+        question.extra_time = limit;
+        match self.answer(question, id).await {
+            // It is in another state, or of another run: looking tells.
+            Ok(answer) if matches!(answer.status, 200..=299 | 404 | 408) => Ok(()),
+            Ok(answer) => Err(refusal::read(&answer, Effect::Reads)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes a machine, for so long.
+    pub(super) async fn lease(
+        &self,
+        id: &str,
+        time: Duration,
+    ) -> Result<Secret<String>, ProviderError> {
+        let question = self.on("lease", Method::Post, id, Some("lease"));
+        let question = question.with("ttl", time.as_secs().to_string());
+        let answer = self.ask(question, id, Effect::Changes).await?;
+        let body: Value = json(&answer.body)?;
+        let nonce = body.pointer("/data/nonce").and_then(Value::as_str);
+        let nonce = nonce.map(|nonce| Secret::new(nonce.to_owned()));
+        nonce
+            .ok_or_else(|| ProviderError::Unreachable("it gave a lease without a nonce".to_owned()))
+    }
+
+    /// Gives a machine back. Without it the lease ends in its time.
+    pub(super) async fn release(&self, id: &str, nonce: &Secret<String>) {
+        let question = held(self.on("release", Method::Delete, id, Some("lease")), nonce);
+        if let Err(error) = self.ask(question, id, Effect::Changes).await {
+            tracing::debug!(event = "fly_lease_kept", %error, "a lease ends in its time");
+        }
+    }
+
+    async fn ask(
+        &self,
+        question: Question,
+        thing: &str,
+        effect: Effect,
+    ) -> Result<WebAnswer, ProviderError> {
+        let answer = match effect {
+            Effect::Reads => self.answer(question, thing).await?,
+            Effect::Changes | Effect::Makes => {
+                self.turn(&question, thing).await?;
+                self.api.ask(&question).await.map_err(Trouble::harmful)?
+            }
+        };
+        if answer.is_success() { Ok(answer) } else { Err(refusal::read(&answer, effect)) }
+    }
+
+    async fn answer(&self, question: Question, thing: &str) -> Result<WebAnswer, ProviderError> {
+        self.turn(&question, thing).await?;
+        self.api.ask(&question).await.map_err(Trouble::harmless)
+    }
+
+    async fn turn(&self, question: &Question, thing: &str) -> Result<(), ProviderError> {
+        let rate = if question.action == "get" { &self.reads } else { &self.actions };
+        self.paces.turn(|| (question.action, thing.to_owned()), rate).await
+    }
+
+    fn machines(&self) -> Vec<String> {
+        ["v1", "apps", &self.app, "machines"].map(ToOwned::to_owned).to_vec()
+    }
+
+    fn on(&self, action: &'static str, method: Method, id: &str, what: Option<&str>) -> Question {
+        let mut path = self.machines();
+        path.push(id.to_owned());
+        path.extend(what.map(ToOwned::to_owned));
+        Question::new(action, method, path)
+    }
+}
+
+fn held(mut question: Question, nonce: &Secret<String>) -> Question {
+    question.headers.push((NONCE, nonce.clone()));
+    question
+}
+
+/// What is missing is the app, and no machine.
+fn no_app(error: ProviderError) -> ProviderError {
+    match error {
+        ProviderError::Gone(detail) => ProviderError::Invalid(format!("{detail}; check FLY_APP")),
+        other => other,
+    }
+}

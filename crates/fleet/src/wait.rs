@@ -1,0 +1,105 @@
+//! Waiting for an operation, as long as a caller has patience.
+
+use mainstay_base::Id;
+use tokio::sync::watch;
+
+use crate::error::FleetError;
+use crate::fleet::Fleet;
+use crate::model::{Crew, Failure, Net};
+
+/// What came of waiting.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Waited<T> {
+    /// It was done.
+    Done(T),
+    /// It ended, and was not done.
+    Failed(T, Failure),
+    /// The record went with it.
+    Removed,
+    /// It goes on.
+    Underway(T),
+}
+
+impl Fleet {
+    /// Waits for an operation on a worker to end.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn wait_for_worker(
+        &self,
+        user: Id,
+        worker: Id,
+        operation: Id,
+    ) -> Result<Waited<Crew>, FleetError> {
+        self.wait(async || match self.find_worker(user, worker).await {
+            Ok(crew) => {
+                let is_underway =
+                    crew.worker.operation.is_some_and(|underway| underway.id == operation);
+                let ended = crew.worker.ended.as_ref().filter(|ended| ended.id == operation);
+                let failure = ended.and_then(|ended| ended.failure.clone());
+                Ok(seen(crew, is_underway, failure))
+            }
+            Err(FleetError::NoSuchWorker) => Ok(Waited::Removed),
+            Err(error) => Err(error),
+        })
+        .await
+    }
+
+    /// Waits for an operation on a net to end.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn wait_for_net(
+        &self,
+        user: Id,
+        net: Id,
+        operation: Id,
+    ) -> Result<Waited<Net>, FleetError> {
+        self.wait(async || match self.find_net(user, net).await {
+            Ok(net) => {
+                let is_underway = net.operation.is_some_and(|underway| underway.id == operation);
+                let ended = net.ended.as_ref().filter(|ended| ended.id == operation);
+                let failure = ended.and_then(|ended| ended.failure.clone());
+                Ok(seen(net, is_underway, failure))
+            }
+            Err(FleetError::NoSuchNet) => Ok(Waited::Removed),
+            Err(error) => Err(error),
+        })
+        .await
+    }
+
+    async fn wait<T>(
+        &self,
+        look: impl AsyncFn() -> Result<Waited<T>, FleetError>,
+    ) -> Result<Waited<T>, FleetError> {
+        let mut ends = self.shared.ends.subscribe();
+        let pace = self.shared.pace;
+        let until_ended = async {
+            loop {
+                ends.mark_unchanged();
+                let seen = look().await;
+                if !matches!(seen, Ok(Waited::Underway(_))) {
+                    return seen;
+                }
+                glance(&mut ends, pace.glance).await;
+            }
+        };
+        match tokio::time::timeout(pace.patience, until_ended).await {
+            Ok(ended) => ended,
+            Err(_) => look().await,
+        }
+    }
+}
+
+/// Until an operation ends in this process, or the time is over: it may end in another one.
+async fn glance(ends: &mut watch::Receiver<u64>, limit: std::time::Duration) {
+    let _ = tokio::time::timeout(limit, ends.changed()).await;
+}
+
+fn seen<T>(thing: T, is_underway: bool, failure: Option<Failure>) -> Waited<T> {
+    match failure {
+        _ if is_underway => Waited::Underway(thing),
+        Some(failure) => Waited::Failed(thing, failure),
+        None => Waited::Done(thing),
+    }
+}

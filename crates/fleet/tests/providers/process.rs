@@ -1,0 +1,160 @@
+//! What is the processes' own: sessions, adoption, and an end by descriptor.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mainstay_fleet::agents::card::ProcessId;
+use mainstay_fleet::agents::{AgentCard, AgentKey};
+use mainstay_fleet::providers::{
+    Departure, Machine, MachineState, Processes, Provider as _, ProviderError,
+};
+use tempfile::TempDir;
+
+use crate::{agents, order, process_settings, processes};
+
+fn house(manner: &str) -> (TempDir, Processes) {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = processes(process_settings(folder.path(), manner));
+    (folder, provider)
+}
+
+fn home(folder: &Path, machine: &Machine) -> PathBuf {
+    folder.join("agents").join(machine.name.as_str())
+}
+
+fn card(folder: &Path, machine: &Machine) -> AgentCard {
+    AgentCard::read(&home(folder, machine)).unwrap()
+}
+
+#[tokio::test]
+async fn an_agent_outlives_the_server_and_is_taken_over_by_the_next() {
+    let (folder, first) = house("");
+    let machine = first.create(&order(1)).await.unwrap();
+    drop(first);
+    let next = processes(process_settings(folder.path(), ""));
+    let seen = next.look(&machine).await.unwrap();
+    assert_eq!((seen.state, &seen.machine), (MachineState::Running, &machine));
+    // One whose order was not written down yet is found too.
+    assert_eq!(next.create(&order(1)).await.unwrap(), machine);
+    next.destroy(&machine).await.unwrap();
+}
+
+#[tokio::test]
+async fn one_that_does_not_know_our_token_is_not_taken_over() {
+    let (folder, first) = house("");
+    let machine = first.create(&order(1)).await.unwrap();
+    let other = AgentKey::new([8_u8; 32]);
+    let settings = process_settings(folder.path(), "");
+    let stranger = Processes::new(settings, other, std::sync::Arc::new(agents()));
+    let gone = stranger.look(&machine).await.unwrap_err();
+    assert!(matches!(gone, ProviderError::Gone(_)), "{gone}");
+    first.destroy(&machine).await.unwrap();
+}
+
+#[tokio::test]
+async fn one_of_another_boot_id_is_not_taken_over() {
+    let (folder, first) = house("");
+    let machine = first.create(&order(1)).await.unwrap();
+    let real = card(folder.path(), &machine);
+    let forged = AgentCard { boot_id: order(5).worker, ..real.clone() };
+    forged.write(&home(folder.path(), &machine)).unwrap();
+    let run = format!("{}-{}-{}", forged.process.pid, forged.process.started, forged.boot_id);
+    let next = processes(process_settings(folder.path(), ""));
+    let forged = Machine { run: Some(run), ..machine.clone() };
+    let gone = next.look(&forged).await.unwrap_err();
+    assert!(matches!(gone, ProviderError::Gone(_)), "{gone}");
+    real.write(&home(folder.path(), &machine)).unwrap();
+    first.destroy(&machine).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_number_that_was_given_out_again_is_neither_ours_nor_killed() {
+    let (folder, provider) = house("");
+    let machine = provider.create(&order(1)).await.unwrap();
+    let real = card(folder.path(), &machine);
+    provider.stop(&machine).await.unwrap();
+    let mut bystander = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let pid = i32::try_from(bystander.id()).unwrap();
+    let process = ProcessId { pid, ..real.process.clone() };
+    AgentCard { process, ..real }.write(&home(folder.path(), &machine)).unwrap();
+    assert_eq!(provider.destroy(&machine).await, Ok(Departure::Gone));
+    assert!(bystander.try_wait().unwrap().is_none(), "somebody else's process was killed");
+    bystander.kill().unwrap();
+    bystander.wait().unwrap();
+}
+
+#[tokio::test]
+async fn it_lives_in_a_session_of_its_own_with_nothing_of_our_environment() {
+    let (folder, provider) = house("");
+    let machine = provider.create(&order(1)).await.unwrap();
+    let pid = card(folder.path(), &machine).process.pid;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let session = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(3).unwrap();
+    assert_eq!(session, pid.to_string());
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+    assert_eq!(String::from_utf8_lossy(&environment), "AGENT_MANNER=\0");
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap();
+    let home = home(folder.path(), &machine);
+    let token = std::fs::read_to_string(home.join("token")).unwrap();
+    assert!(!String::from_utf8_lossy(&command).contains(&token));
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&home), mode(&home.join("token"))), (0o700, 0o600));
+    assert_eq!(mode(&home.join("agent.log")), 0o600);
+    provider.destroy(&machine).await.unwrap();
+    assert!(!home.exists());
+}
+
+#[tokio::test]
+async fn one_that_does_not_listen_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = process_settings(folder.path(), "deaf");
+    settings.stop_limit = Duration::from_millis(200);
+    let provider = processes(settings);
+    let machine = provider.create(&order(1)).await.unwrap();
+    let process = card(folder.path(), &machine).process;
+    provider.stop(&machine).await.unwrap();
+    assert!(!process.is_alive());
+    assert_eq!(provider.look(&machine).await.unwrap().state, MachineState::Stopped);
+    provider.destroy(&machine).await.unwrap();
+}
+
+#[tokio::test]
+async fn one_that_never_says_where_it_is_is_no_agent_and_is_not_left_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = process_settings(folder.path(), "mute");
+    settings.start_limit = Duration::from_millis(400);
+    let provider = processes(settings);
+    let error = provider.create(&order(1)).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Unreachable(_)), "{error}");
+    let provider = processes(process_settings(folder.path(), ""));
+    // The lock is free once it is gone.
+    let mut tries = 0;
+    let machine = loop {
+        match provider.create(&order(1)).await {
+            Ok(machine) => break machine,
+            Err(error) if tries > 100 => panic!("{error}"),
+            Err(_) => tries += 1,
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    provider.destroy(&machine).await.unwrap();
+}
+
+#[tokio::test]
+async fn why_there_is_no_agent_is_told() {
+    let (_folder, provider) = house("fails");
+    let error = provider.create(&order(1)).await.unwrap_err();
+    assert!(
+        matches!(&error, ProviderError::Invalid(text) if text.contains("told to fail")),
+        "{error}"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = process_settings(folder.path(), "");
+    settings.program = folder.path().join("no-such-program");
+    let error = processes(settings).create(&order(1)).await.unwrap_err();
+    assert!(
+        matches!(&error, ProviderError::Invalid(text) if text.contains("no-such-program")),
+        "{error}"
+    );
+}

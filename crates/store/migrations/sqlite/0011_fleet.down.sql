@@ -1,0 +1,2 @@
+DROP TABLE nets;
+DROP TABLE workers;
