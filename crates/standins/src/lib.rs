@@ -7,7 +7,8 @@
 //! the same moment make the same world.
 //!
 //! Beside it the call about an incident ([`call`]), the provider of a language model ([`llm`]), a payment
-//! service ([`payments`]), and providers of machines: [`fly`], [`sprites`], and the [`agent`] that runs on what they provide. A [`door`] is where they are asked.
+//! service ([`payments`]), and providers of machines: [`fly`], [`sprites`], and the [`agent`] that runs on what
+//! they provide. A [`door`] is where they are asked.
 
 pub mod agent;
 pub mod answer;

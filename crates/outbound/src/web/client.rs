@@ -84,12 +84,7 @@ impl Web {
     /// [`FetchError`] with its kind and a sentence that a person can act on.
     pub async fn fetch(&self, request: &WebRequest) -> Result<WebAnswer, FetchError> {
         let (fetched, latency) = self.exchange(request.prepared()).await;
-        fetched.map(|mut page| {
-            let answer = WebAnswer::new(page.status, page.body, latency);
-            let retry_after = page.headers.remove(RETRY_AFTER);
-            let request_id = REQUEST_IDS.iter().find_map(|name| page.headers.remove(*name));
-            answer.with_headers(page.headers.remove(CONTENT_TYPE), retry_after, request_id)
-        })
+        fetched.map(|page| answer_of(page, latency))
     }
 
     /// As [`Web::fetch`], with all headers of the answer whose values are plain text.
@@ -101,15 +96,13 @@ impl Web {
         request: &WebRequest,
     ) -> Result<(WebAnswer, Vec<(String, String)>), FetchError> {
         let (fetched, latency) = self.exchange(request.prepared()).await;
-        fetched.map(|mut page| {
+        fetched.map(|page| {
             let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
             let headers = page.headers.iter();
             let headers = headers
                 .filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?)))
                 .collect();
-            let answer = WebAnswer::new(page.status, page.body, latency);
-            let retry_after = page.headers.remove(RETRY_AFTER);
-            (answer.with_headers(page.headers.remove(CONTENT_TYPE), retry_after), headers)
+            (answer_of(page, latency), headers)
         })
     }
 
@@ -127,6 +120,14 @@ impl Web {
         inner.measures.ended(prepared.purpose, &fetched, latency);
         (fetched, latency)
     }
+}
+
+fn answer_of(mut page: Page, latency: Duration) -> WebAnswer {
+    let content_type = page.headers.remove(CONTENT_TYPE);
+    let retry_after = page.headers.remove(RETRY_AFTER);
+    let request_id = REQUEST_IDS.iter().find_map(|name| page.headers.remove(*name));
+    let answer = WebAnswer::new(page.status, page.body, latency);
+    answer.with_headers(content_type, retry_after, request_id)
 }
 
 impl Inner {
