@@ -138,8 +138,12 @@ impl Task {
         }
         match round.end() {
             Ending::Refuse(suspects) => {
-                for (part, error) in suspects {
-                    self.refuse(part, &error);
+                for (part, _) in suspects {
+                    // The database may have come back only after they were tried.
+                    match self.try_once(&part).await {
+                        Ok(outcomes) => self.deliver(part.results, outcomes),
+                        Err(error) => self.refuse(part, &error),
+                    }
                 }
                 None
             }

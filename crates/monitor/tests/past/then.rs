@@ -76,7 +76,7 @@ each_database! {
         let (statuses, during) = causes(20).await;
         assert_eq!(statuses, ["degraded", "degraded", "healthy", "down"]);
         let database = json!({"id": "external:orders database", "kind": "external", "name": "Orders database", "status": "down"});
-        assert_eq!(during, json!([{"nodes": [database], "node_count": 1, "since": began, "hurts": 3, "contradicted": true}]));
+        assert_eq!(during, json!([{"nodes": [database], "node_count": 1, "since": began, "hurts": 3, "affected": 2, "contradicted": true}]));
         assert_eq!(causes(40).await, (fine.iter().map(ToString::to_string).collect(), json!([])));
     }
 }

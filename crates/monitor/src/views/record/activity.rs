@@ -9,7 +9,8 @@ use crate::report::DependencyStatus;
 use crate::views::activity::{Activity, ActivityFilter, ActivityItem, ActivityOf, Unstable};
 use crate::views::list::{Place, one_more, pattern};
 
-/// A dependency that is new and not well has changed too: from nothing.
+/// A dependency that is new and not well has changed too: from nothing. The sign keeps SQLite from putting
+/// all changes of all services in order instead of beginning with the newest.
 macro_rules! recent {
     ($named:literal, $which:literal) => {
         concat!(
@@ -17,7 +18,7 @@ macro_rules! recent {
                d.id AS dependency_id, d.name AS dependency_name,
                coalesce(l.name, d.canonical_name) AS canonical_name
              FROM changes AS c
-             JOIN services AS s ON s.number = c.service_no
+             JOIN services AS s ON s.number = +c.service_no
              LEFT JOIN dependencies AS d ON d.number = c.dependency_no
              LEFT JOIN services AS l ON l.number = d.linked_service_no AND l.removed_at IS NULL
              WHERE c.number > $1 AND c.number < $2 AND (c.kind IN ('service', 'dependency')

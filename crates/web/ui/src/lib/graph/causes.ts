@@ -1,6 +1,6 @@
 import type { GraphCycle, GraphEdge, GraphNode, GraphNodeName, RootCause } from '../api/graph';
 import { components } from './circles';
-import { listsOf, reach, type Lists } from './lists';
+import { listsOf, type Lists } from './lists';
 
 /** A node before anybody has asked why it is as it is. */
 export type Plain = Omit<GraphNode, 'root_causes' | 'root_cause_count'>;
@@ -32,13 +32,14 @@ export function explain(
   const failing = components(lists.uses, (node) => isUnhealthy(plain[node]?.status ?? ''));
   const leading = failing.members.map((members, own) => leadingTo(members, own, lists, failing.of));
   const told = contradictions(edges);
+  const leaning = leaningOn(plain, lists);
   const roots = failing.members
     .map((members, component) => ({ members, component }))
     .filter(({ component }) => leading[component]?.length === 0)
     .map(({ members, component }) => ({
       component,
       first: members[0] ?? 0,
-      cause: cause(plain, members, lists, failingSince, told),
+      cause: cause(plain, members, leaning, failingSince, told),
     }))
     .sort((one, other) => byHurt(one.cause, other.cause) || one.first - other.first);
   const blames = blame(leading, roots.map(({ component }) => component));
@@ -66,23 +67,47 @@ function contradictions(edges: readonly GraphEdge[]): Set<number> {
 function cause(
   plain: readonly Plain[],
   members: readonly number[],
-  { users }: Lists,
+  leaning: Leaning,
   failingSince: (place: number) => number | null,
   told: ReadonlySet<number>,
 ): RootCause {
-  const own = new Set(members);
-  const hurt = new Set(members.flatMap((member) => [...reach(users, member).keys()]));
-  const isOther = (node: number) => !own.has(node) && plain[node]?.kind === 'service';
-  const fails = (node: number) => isUnhealthy(plain[node]?.status ?? '');
-  const failing = new Set(members.flatMap((member) => [...reach(users, member, Infinity, fails).keys()]));
   const dates = members.map(failingSince).filter((date) => date !== null);
   return {
     nodes: named(plain, members),
     node_count: members.length,
     since: dates.length === 0 ? null : new Date(Math.min(...dates)).toISOString(),
-    hurts: [...hurt].filter(isOther).length,
-    affected: [...failing].filter(isOther).length,
+    hurts: leaning(members, () => true),
+    affected: leaning(members, (node) => isUnhealthy(plain[node]?.status ?? '')),
     contradicted: members.some((member) => told.has(member)),
+  };
+}
+
+/** How many services lean on these nodes over nodes that count, themselves left out. */
+type Leaning = (members: readonly number[], counts: (node: number) => boolean) => number;
+
+/** Where much is broken this is asked for very often, so nothing is made anew for an answer. */
+function leaningOn(plain: readonly Plain[], { users }: Lists): Leaning {
+  const seen = new Int32Array(plain.length);
+  const ahead = new Int32Array(plain.length);
+  let turn = 0;
+  return (members, counts) => {
+    turn += 1;
+    let [end, found] = [0, 0];
+    for (const member of members) {
+      seen[member] = turn;
+      ahead[end] = member;
+      end += 1;
+    }
+    for (let at = 0; at < end; at += 1) {
+      for (const user of users[ahead[at] ?? -1] ?? []) {
+        if (seen[user] === turn || !counts(user)) continue;
+        seen[user] = turn;
+        ahead[end] = user;
+        end += 1;
+        if (plain[user]?.kind === 'service') found += 1;
+      }
+    }
+    return found;
   };
 }
 
