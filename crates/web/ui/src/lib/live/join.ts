@@ -25,12 +25,15 @@ export function join(user: string, ears: Ears, failed: () => void): Joined {
   return { tab, leave: () => { for (const stop of stops) stop(); } };
 }
 
-/** Whoever joins keeps the worker: one that nobody holds may be gone before it says that it can't be loaded. */
+/**
+ * Whoever joins keeps the worker: one that nobody holds may be gone before it says that it can't be loaded.
+ * It is heard once: who went on alone and is told so again would open a second connection.
+ */
 function holdByWorker(name: string, failed: () => void): () => void {
   const worker = new SharedWorker(workerAddress, { type: 'module', name });
-  worker.onerror = failed;
+  worker.addEventListener('error', failed, { once: true });
   return () => {
-    worker.onerror = null;
+    worker.removeEventListener('error', failed);
   };
 }
 
