@@ -69,7 +69,7 @@ it('cancels one that waits at once, and one that runs after a yes', async () => 
   const queue = await open();
   const { page } = here;
   const failed = () => queue.jobs.filter(({ status }) => status === 'failed').length;
-  await page.getByRole('button', { name: /^Cancel mail invite/ }).click();
+  await page.getByRole('button', { name: /^Cancel Mail invite/ }).click();
   await row('nadia').getByText('failed').waitFor();
   expect(failed()).toBe(2);
 
@@ -90,7 +90,7 @@ it('says in words why something can’t be done', async () => {
   const { page, mayRefuse } = here;
   mayRefuse(409);
   queue.refuses = 'This job has not failed';
-  await page.getByRole('button', { name: /^Retry report/ }).click();
+  await page.getByRole('button', { name: /^Retry Incident report/ }).click();
   await page.getByRole('alert').getByText('This job has not failed').waitFor();
 });
 
@@ -136,9 +136,9 @@ it('is reached and walked by keys', async () => {
   await page.waitForSelector('[data-row]');
   await page.keyboard.press(']');
   await page.keyboard.press('Enter');
-  expect(await page.locator('aside h2').innerText()).toBe('mail invite to nadia@example.com');
+  expect(await page.locator('aside h2').innerText()).toBe('Mail invite to nadia@example.com');
   await page.keyboard.press(']');
-  expect(await page.locator('aside h2').innerText()).toBe('mail alert 01JCQ3');
+  expect(await page.locator('aside h2').innerText()).toBe('Mail alert 01JCQ3');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+k');
   await page.keyboard.type('queue');

@@ -68,7 +68,7 @@ it('shows a failure, is tried again, and shows what the model wrote as text', as
   await article.waitFor();
   // Nothing of it became markup, and all of it is there to read.
   expect(await article.locator('img, script, b, i, u, s').count()).toBe(0);
-  expect(await page.title()).toBe('harm.txt · Mainstay');
+  expect(await page.title()).toBe(`${HEBREW} ${MARKUP} · Mainstay`);
   expect((await article.innerText()).split(MARKUP).length).toBeGreaterThan(12);
   await article.getByText('<i>later</i>').waitFor();
   const right = await article.getByText(HEBREW, { exact: true }).first().evaluate((element) => getComputedStyle(element).direction);
