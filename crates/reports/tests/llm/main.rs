@@ -5,6 +5,7 @@ mod behaviours;
 mod formats;
 mod guarded;
 mod telling;
+mod writing;
 
 use std::sync::Arc;
 use std::time::Duration;
