@@ -7,8 +7,9 @@
 //! with its events (`announce`) → [`wait`] tells whoever waits for it.
 //!
 //! Beside it the [`engine`] looks at all ready workers (`observe`) at a [`pace`]; [`error`] says what went
-//! wrong, `measure` tells the metrics.
+//! wrong, `measure` tells the metrics. The [`agent`] is the program on a worker.
 
+pub mod agent;
 pub mod agents;
 mod announce;
 pub mod decide;

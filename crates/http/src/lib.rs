@@ -55,7 +55,7 @@ pub use error::{Error, ErrorBody};
 pub use headers::CONTENT_SECURITY_POLICY;
 pub use limits::Limits;
 pub use openapi::openapi;
-pub use router::{Service, service, vitals};
+pub use router::{Service, agent, service, vitals};
 pub use serve::{Drained, serve};
 pub use settings::{SettingSource, SettingView};
 pub use sse::{Live, Proofs};

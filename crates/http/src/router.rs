@@ -7,7 +7,8 @@ use axum::Router;
 use axum::extract::FromRef;
 use bytes::Bytes;
 use mainstay_accounts::Accounts;
-use mainstay_base::{Clock, IdSource, Timestamp};
+use mainstay_base::{Clock, IdSource, Secret, Timestamp};
+use mainstay_fleet::agent::Agent;
 use mainstay_jobs::Jobs;
 use mainstay_reports::Reports;
 use tokio_util::sync::CancellationToken;
@@ -128,6 +129,13 @@ pub fn vitals(vitals: Vitals) -> Service {
     // It stands behind no proxy of its own: whoever connects is who asks.
     let trusts = Arc::new(|_| false);
     Service { router, limits, trusts, stopping: CancellationToken::new() }
+}
+
+/// Builds the surface of an agent: its own routes for whoever has its token, and nothing of the site.
+#[must_use]
+pub fn agent(agent: Agent, token: Secret<String>, limits: Limits) -> Service {
+    let router = routes::agent::routes(agent, token);
+    Service { router, limits, trusts: Arc::new(|_| false), stopping: CancellationToken::new() }
 }
 
 /// What the routes of [`vitals`] share.

@@ -11,6 +11,7 @@ mod admin_invites;
 mod admin_jobs;
 mod admin_settings;
 mod admin_users;
+pub(crate) mod agent;
 mod aliases;
 pub(crate) mod assets;
 mod auth;

@@ -127,6 +127,7 @@ fn command(home: &Home, name: &MachineName, settings: &ProcessSettings) -> io::R
         .args(["--generation", &generation.to_string()])
         .args(["--idle-exit", &settings.idle_exit.as_secs().to_string()])
         .arg("--own-session")
+        .args(&settings.arguments)
         .env_clear()
         .envs(settings.environment.iter().map(|(name, value)| (name, value)))
         .current_dir(home.path())

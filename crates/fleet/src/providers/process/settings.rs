@@ -12,6 +12,8 @@ pub struct ProcessSettings {
     pub folder: PathBuf,
     /// What of the environment is given on to agents. Nothing else is: it holds secrets.
     pub environment: Vec<(String, String)>,
+    /// What else agents are told, such as what they may call.
+    pub arguments: Vec<String>,
     /// After how much time without a call that is authenticated an agent ends by itself.
     pub idle_exit: Duration,
     /// How long a start may take.
@@ -28,6 +30,7 @@ impl ProcessSettings {
             program,
             folder,
             environment: Vec::new(),
+            arguments: Vec::new(),
             idle_exit: Duration::from_mins(10),
             start_limit: Duration::from_secs(10),
             stop_limit: Duration::from_secs(5),

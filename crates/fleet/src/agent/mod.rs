@@ -1,0 +1,11 @@
+//! The agent itself, what runs on a worker: [`checks`] (what a net has it do) → [`nets`] (what is loaded
+//! and what it found, pure) → [`program`] (runs them, and answers). Its routes are in `http`, its command
+//! in `server`.
+
+pub mod checks;
+pub mod nets;
+pub mod program;
+
+pub use checks::{BadNet, Check, Checker};
+pub use nets::{Loading, Nets, NotDone};
+pub use program::{Agent, Identity};
