@@ -32,10 +32,10 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const EXAMPLES: &str = "\
 Examples:
   mainstay agent --token-file token --worker 019a8b3c-0000-7000-8000-000000000000
-  mainstay agent --listen [::]:7374 --token-file token --worker 019a8b3c-0000-7000-8000-000000000000 --generation 3
+  mainstay agent --listen [::]:7374 --token-file token --worker 019a8b3c-0000-7000-8000-000000000000
 
-Mainstay starts agents itself, on this host, on Fly Machines and on Sprites; start one by hand only to
-see what it does.";
+Mainstay starts agents itself: on this host, on Fly Machines and on Sprites. Start one by hand only
+to see what it does. The routes and what a net holds: docs/guide/agents.md.";
 
 /// The flags of `agent`.
 #[derive(Debug, Args)]
