@@ -38,7 +38,8 @@ impl Default for Pace {
             spread: Duration::from_secs(1),
             retry: Duration::from_millis(500),
             agent: Duration::from_millis(500),
-            patience: Duration::from_secs(30),
+            // A little less than a request may take.
+            patience: Duration::from_secs(28),
             glance: Duration::from_millis(250),
             grace: Duration::from_secs(30),
         }

@@ -1,5 +1,7 @@
 //! Waiting for an operation, as long as a caller has patience.
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use mainstay_base::Id;
 use tokio::sync::watch;
 
@@ -31,18 +33,7 @@ impl Fleet {
         worker: Id,
         operation: Id,
     ) -> Result<Waited<Crew>, FleetError> {
-        self.wait(async || match self.find_worker(user, worker).await {
-            Ok(crew) => {
-                let is_underway =
-                    crew.worker.operation.is_some_and(|underway| underway.id == operation);
-                let ended = crew.worker.ended.as_ref().filter(|ended| ended.id == operation);
-                let failure = ended.and_then(|ended| ended.failure.clone());
-                Ok(seen(crew, is_underway, failure))
-            }
-            Err(FleetError::NoSuchWorker) => Ok(Waited::Removed),
-            Err(error) => Err(error),
-        })
-        .await
+        self.wait(|| self.see_worker(user, worker, operation).boxed()).await
     }
 
     /// Waits for an operation on a net to end.
@@ -55,22 +46,41 @@ impl Fleet {
         net: Id,
         operation: Id,
     ) -> Result<Waited<Net>, FleetError> {
-        self.wait(async || match self.find_net(user, net).await {
-            Ok(net) => {
-                let is_underway = net.operation.is_some_and(|underway| underway.id == operation);
-                let ended = net.ended.as_ref().filter(|ended| ended.id == operation);
-                let failure = ended.and_then(|ended| ended.failure.clone());
-                Ok(seen(net, is_underway, failure))
-            }
-            Err(FleetError::NoSuchNet) => Ok(Waited::Removed),
-            Err(error) => Err(error),
-        })
-        .await
+        self.wait(|| self.see_net(user, net, operation).boxed()).await
     }
 
-    async fn wait<T>(
+    async fn see_worker(
         &self,
-        look: impl AsyncFn() -> Result<Waited<T>, FleetError>,
+        user: Id,
+        worker: Id,
+        operation: Id,
+    ) -> Result<Waited<Crew>, FleetError> {
+        let crew = match self.find_worker(user, worker).await {
+            Ok(crew) => crew,
+            Err(FleetError::NoSuchWorker) => return Ok(Waited::Removed),
+            Err(error) => return Err(error),
+        };
+        let is_underway = crew.worker.operation.is_some_and(|underway| underway.id == operation);
+        let ended = crew.worker.ended.as_ref().filter(|ended| ended.id == operation);
+        let failure = ended.and_then(|ended| ended.failure.clone());
+        Ok(seen(crew, is_underway, failure))
+    }
+
+    async fn see_net(&self, user: Id, net: Id, operation: Id) -> Result<Waited<Net>, FleetError> {
+        let net = match self.find_net(user, net).await {
+            Ok(net) => net,
+            Err(FleetError::NoSuchNet) => return Ok(Waited::Removed),
+            Err(error) => return Err(error),
+        };
+        let is_underway = net.operation.is_some_and(|underway| underway.id == operation);
+        let ended = net.ended.as_ref().filter(|ended| ended.id == operation);
+        let failure = ended.and_then(|ended| ended.failure.clone());
+        Ok(seen(net, is_underway, failure))
+    }
+
+    async fn wait<'a, T>(
+        &self,
+        look: impl Fn() -> BoxFuture<'a, Result<Waited<T>, FleetError>>,
     ) -> Result<Waited<T>, FleetError> {
         let mut ends = self.shared.ends.subscribe();
         let pace = self.shared.pace;

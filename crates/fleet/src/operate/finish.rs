@@ -35,7 +35,7 @@ impl Attempt<'_> {
             let Some((before, now)) = self.locked(tx).await? else { return Ok(()) };
             self.fleet.end_worker(tx, out, &before, &ended, now).await
         });
-        finished.await.map_err(|error: FleetError| later(error))
+        finished.await.map_err(|error: FleetError| later(&error))
     }
 
     pub(super) async fn finish_net(&self, net: Id, ended: NetEnd) -> Result<(), JobError> {
@@ -43,7 +43,7 @@ impl Attempt<'_> {
             let Some((before, now)) = self.locked(tx).await? else { return Ok(()) };
             self.fleet.end_net(tx, out, &before, net, &ended, now).await
         });
-        finished.await.map_err(|error: FleetError| later(error))
+        finished.await.map_err(|error: FleetError| later(&error))
     }
 
     pub(super) async fn finish_look(&self, found: &Look) -> Result<(), JobError> {
@@ -60,7 +60,7 @@ impl Attempt<'_> {
             strays = next.strays;
             Ok(())
         });
-        finished.await.map_err(|error: FleetError| later(error))?;
+        finished.await.map_err(|error: FleetError| later(&error))?;
         self.fleet.drop_strays(&self.crew, &strays).await;
         Ok(())
     }

@@ -202,7 +202,7 @@ impl Attempt<'_> {
                 false => Err(FleetError::Overtaken),
             }
         });
-        remembered.await.map_err(|error: FleetError| Halt::Later(later(error)))
+        remembered.await.map_err(|error: FleetError| Halt::Later(later(&error)))
     }
 
     fn provider(&self) -> Result<&Arc<dyn Provider>, Halt> {

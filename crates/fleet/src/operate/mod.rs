@@ -71,7 +71,8 @@ impl Operator {
             return Err(JobError::fatal("bad_payload", "the job names no worker"));
         };
         let fleet = &self.fleet;
-        let found = workers::some(fleet.db(), &[subject.worker]).await.map_err(later)?;
+        let found =
+            workers::some(fleet.db(), &[subject.worker]).await.map_err(|error| later(&error))?;
         let Some(crew) = found.into_iter().next() else { return Ok(()) };
         // Whoever ended the operation meanwhile has ended it.
         let Some(deadline) = subject.deadline(&crew, job.id) else { return Ok(()) };
@@ -154,7 +155,7 @@ impl Attempt<'_> {
     /// How long the operation may still take, by the database's clock.
     async fn left(&self) -> Result<Duration, Halt> {
         let now = self.fleet.db().now().await;
-        let now = now.map_err(|error| Halt::Later(later(error.into())))?;
+        let now = now.map_err(|error| Halt::Later(later(&error.into())))?;
         Ok(self.deadline.since(now))
     }
 }
@@ -182,6 +183,6 @@ impl Subject {
     }
 }
 
-fn later(error: FleetError) -> JobError {
+fn later(error: &FleetError) -> JobError {
     JobError::retriable("database_failed", error.to_string())
 }

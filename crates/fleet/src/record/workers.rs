@@ -13,7 +13,7 @@ use crate::measure;
 use crate::model::worker::MAX_WORKERS_PER_USER;
 use crate::model::{Crew, Net, Worker, WorkerStatus};
 use crate::place::Place;
-use crate::providers::Machine;
+use crate::providers::{Machine, Region};
 
 const FIND: Sql = Sql::same("fleet.find_worker", select_worker!("WHERE user_id = $1 AND id = $2"));
 const LIST: Sql = Sql::same(
@@ -73,7 +73,7 @@ pub(crate) async fn insert(
         &worker.name,
         worker.provider.name(),
         worker.category.name(),
-        worker.region.as_ref().map(|region| region.as_str()),
+        worker.region.as_ref().map(Region::as_str),
         worker.size.name(),
         worker.created_at,
     ];
