@@ -2,10 +2,11 @@
 //!
 //! `serve` binds (`listen`, `descriptors`), opens the data (`data`) and the rooms on it (`rooms`, `room` with `pepper`),
 //! polls services (`monitor`), runs jobs (`work` with `post`), joins all to a surface (`wire`), watches itself (`metrics`, `saturation`) and ends by [`shutdown`].
-//! `demo` plays a simulated company to it.
+//! `demo` plays a simulated company to it, `agent` runs nets on a worker.
 //!
 //! A library, so that tests reach its parts; the binary only calls [`run`].
 
+mod agent;
 pub mod cli;
 pub mod config;
 mod data;
@@ -59,6 +60,7 @@ fn execute(command: Command) -> anyhow::Result<Exit> {
         Command::Serve(serve) => with_config(serve.source(), cli::serve::run),
         Command::Demo(demo) => cli::demo::run(&demo),
         Command::Work(work) => with_config(work.source(), cli::work::run),
+        Command::Agent(agent) => cli::agent::run(&agent),
         Command::Admin(admin) => {
             with_config(admin.source(), |config| cli::admin::run(&admin.action, config))
         }

@@ -51,11 +51,11 @@ fn found(agent: &Agent) -> usize {
 async fn checks_run_until_their_net_is_unloaded() {
     let (_, agent) = agent();
     agent.load(id(7), 1, &json!({ "checks": 2 })).unwrap();
-    tokio::time::sleep(Duration::from_millis(30_500)).await;
+    sleep(Duration::from_millis(30_500)).await;
     assert_eq!((found(&agent), agent.health().checks_run), (7, 7));
     agent.unload(id(7), 1).unwrap();
     assert_eq!(agent.results(id(7), 0), None);
-    tokio::time::sleep(Duration::from_mins(1)).await;
+    sleep(Duration::from_mins(1)).await;
     assert_eq!(agent.health().checks_run, 7);
 }
 
@@ -63,12 +63,12 @@ async fn checks_run_until_their_net_is_unloaded() {
 async fn the_same_net_goes_on_and_a_newer_one_takes_its_place() {
     let (_, agent) = agent();
     agent.load(id(7), 1, &json!({ "checks": 1 })).unwrap();
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    sleep(Duration::from_secs(5)).await;
     agent.load(id(7), 1, &json!({ "checks": 1 })).unwrap();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    sleep(Duration::from_secs(1)).await;
     assert_eq!(found(&agent), 1, "it did not begin anew");
     agent.load(id(7), 2, &json!({ "checks": 1 })).unwrap();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    sleep(Duration::from_secs(1)).await;
     let generations: Vec<i64> =
         agent.results(id(7), 0).unwrap().results.iter().map(|one| one.generation).collect();
     assert_eq!(generations, [1, 2]);
@@ -84,7 +84,7 @@ async fn what_is_refused_changes_nothing() {
     let many = json!({ "checks": MAX_CHECKS + 1 });
     assert!(matches!(agent.load(id(7), 6, &many), Err(LoadError::BadNet(_))));
     assert_eq!(agent.unload(id(7), 4), Err(NotDone::Stale { current: 5 }));
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    sleep(Duration::from_secs(1)).await;
     assert_eq!((found(&agent), agent.health().loaded_nets.len()), (1, 1));
 }
 

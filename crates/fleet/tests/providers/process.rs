@@ -106,6 +106,17 @@ async fn it_lives_in_a_session_of_its_own_with_nothing_of_our_environment() {
 }
 
 #[tokio::test]
+async fn a_folder_that_is_named_from_here_is_found_from_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let up: PathBuf = std::env::current_dir().unwrap().components().skip(1).map(|_| "..").collect();
+    let relative = up.join(folder.path().strip_prefix("/").unwrap());
+    let provider = processes(process_settings(&relative, ""));
+    let machine = provider.create(&order(1)).await.unwrap();
+    assert!(home(folder.path(), &machine).join("agent.json").exists());
+    provider.destroy(&machine).await.unwrap();
+}
+
+#[tokio::test]
 async fn one_that_does_not_listen_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = process_settings(folder.path(), "deaf");

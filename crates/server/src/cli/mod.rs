@@ -1,6 +1,7 @@
 //! The command line: one file for each command. Without a command, Mainstay serves.
 
 pub mod admin;
+pub mod agent;
 pub mod backup;
 pub mod check;
 pub mod data;
@@ -56,6 +57,8 @@ pub enum Command {
     Demo(demo::Demo),
     /// Run background jobs without serving
     Work(work::Work),
+    /// Run the checks of a worker's nets; Mainstay starts agents itself
+    Agent(agent::Agent),
     /// Make an admin, bring one back, change the pepper, or have followers of events begin anew
     Admin(admin::Admin),
     /// Ask a health endpoint once and show what it says of its dependencies

@@ -7,6 +7,7 @@
 )]
 
 mod accounts;
+mod agent;
 mod bad_input;
 mod check;
 mod client;

@@ -39,7 +39,11 @@ pub struct Processes {
 impl Processes {
     /// Agents by this program. Whether it can be started shows with the first order.
     #[must_use]
-    pub fn new(settings: ProcessSettings, key: AgentKey, agents: Arc<dyn Agents>) -> Self {
+    pub fn new(mut settings: ProcessSettings, key: AgentKey, agents: Arc<dyn Agents>) -> Self {
+        // An agent lives in its home, where a path from here leads nowhere.
+        if let Ok(absolute) = std::path::absolute(&settings.folder) {
+            settings.folder = absolute;
+        }
         Self { settings, key, agents, adopted: Mutex::default() }
     }
 

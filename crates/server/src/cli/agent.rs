@@ -1,0 +1,152 @@
+//! `mainstay agent`: runs the nets of a worker, and answers who knows its token.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use mainstay_base::{Clock, Id, IdSource, Secret, SystemClock, SystemRng};
+use mainstay_fleet::agent::{Agent as Program, Identity};
+use mainstay_fleet::agents::AgentCard;
+use mainstay_fleet::agents::card::{LOCK, ProcessId};
+use mainstay_http::Limits;
+use mainstay_outbound::{AllowList, Policy, Web, WebOptions};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::Polls;
+use crate::exit::Exit;
+use crate::{runtime, shutdown};
+
+/// More than any token has.
+const MAX_TOKEN_BYTES: u64 = 4096;
+/// The shortest token.
+const MIN_TOKEN: usize = 16;
+/// How often is looked whether anybody still calls.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+const EXAMPLES: &str = "\
+Examples:
+  mainstay agent --token-file token --worker 019a8b3c-0000-7000-8000-000000000000
+  mainstay agent --listen [::]:7374 --token-file token --worker 019a8b3c-0000-7000-8000-000000000000
+
+Mainstay starts agents itself: on this host, on Fly Machines and on Sprites. Start one by hand only
+to see what it does. The routes and what a net holds: docs/guide/agents.md.";
+
+/// The flags of `agent`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Agent {
+    /// Address to listen on; port 0 is any that is free
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// File with the token that callers must know
+    #[arg(long, value_name = "FILE")]
+    token_file: PathBuf,
+    /// Worker that this agent is for
+    #[arg(long, value_name = "ID")]
+    worker: Id,
+    /// Generation of the worker that it is started under
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    generation: i64,
+    /// Folder that has one agent only, where it leaves its address
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Seconds without a call that knows the token, after which it ends by itself
+    #[arg(long, value_name = "SECONDS")]
+    idle_exit: Option<u64>,
+    /// Let nets call private and loopback addresses
+    #[arg(long)]
+    private: bool,
+    /// Network, host or suffix whose inner addresses nets may call; can be given several times
+    #[arg(long = "allow", value_name = "ENTRY")]
+    allowed: Vec<String>,
+    /// Leave the session of whoever started it, and outlive them
+    #[arg(long)]
+    own_session: bool,
+}
+
+/// Runs nets until a signal asks to stop, or nobody calls any more.
+///
+/// # Errors
+/// What kept it from doing so, and what to do.
+pub fn run(agent: &Agent) -> anyhow::Result<Exit> {
+    if agent.own_session {
+        rustix::process::setsid().context("a session of its own can't be had")?;
+    }
+    // Held until the end: one home has one agent.
+    let _lock = agent.home.as_deref().map(lock).transpose()?;
+    let token = read_token(&agent.token_file)?;
+    runtime::block_on(serve(agent, token))?
+}
+
+async fn serve(agent: &Agent, token: Secret<String>) -> anyhow::Result<Exit> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let stop = CancellationToken::new();
+    shutdown::on_signals(stop.clone(), shutdown::GRACE).context("signals can't be listened to")?;
+    let listener = TcpListener::bind(agent.listen)
+        .await
+        .with_context(|| format!("can't listen on {}; choose another --listen", agent.listen))?;
+    let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
+    let (worker, generation, boot_id) = (agent.worker, agent.generation, ids.next());
+    let polls = Polls { web: web(agent, &clock)?, clock: Arc::clone(&clock) };
+    let identity = Identity { worker, generation, boot_id };
+    let program = Program::new(identity, Arc::new(polls), clock);
+    if let Some(home) = &agent.home {
+        leave_card(home, &listener, boot_id)?;
+    }
+    let service = mainstay_http::agent(program.clone(), token, Limits::default());
+    let ended = wait(stop, program, agent.idle_exit.map(Duration::from_secs));
+    mainstay_http::serve(listener, None, service, ended, shutdown::DRAIN).await;
+    Ok(Exit::Fine)
+}
+
+/// Until a signal, or until nobody has called for too long.
+async fn wait(stop: CancellationToken, program: Program, idle_exit: Option<Duration>) {
+    let Some(limit) = idle_exit else { return stop.cancelled().await };
+    let idling = async {
+        while program.idle_for() < limit {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    stop.run_until_cancelled(idling).await;
+}
+
+fn web(agent: &Agent, clock: &Arc<dyn Clock>) -> anyhow::Result<Web> {
+    let allow = AllowList::parse(&agent.allowed).context("--allow can't be used")?;
+    let policy = Policy { private: agent.private, allow, ..Policy::default() };
+    Ok(Web::new(&WebOptions::new(policy, Arc::clone(clock))?)?)
+}
+
+fn lock(home: &Path) -> anyhow::Result<File> {
+    let path = home.join(LOCK);
+    let lock = File::create(&path)
+        .with_context(|| format!("{} can't be written; check --home", path.display()))?;
+    let is_free = lock.try_lock().is_ok();
+    anyhow::ensure!(is_free, "another agent lives in {}; choose another --home", home.display());
+    Ok(lock)
+}
+
+fn leave_card(home: &Path, listener: &TcpListener, boot_id: Id) -> anyhow::Result<()> {
+    let process = ProcessId::own().context("/proc does not tell of this process")?;
+    let card = AgentCard { process, address: listener.local_addr()?, boot_id };
+    card.write(home).with_context(|| format!("{} can't be written to", home.display()))
+}
+
+fn read_token(file: &Path) -> anyhow::Result<Secret<String>> {
+    let mut text = String::new();
+    File::open(file)
+        .and_then(|open| open.take(MAX_TOKEN_BYTES).read_to_string(&mut text))
+        .with_context(|| format!("{} can't be read; check --token-file", file.display()))?;
+    let token = text.trim();
+    anyhow::ensure!(
+        token.len() >= MIN_TOKEN,
+        "the token in {} is shorter than {MIN_TOKEN} characters; make a longer one",
+        file.display()
+    );
+    Ok(Secret::new(token.to_owned()))
+}
