@@ -1,13 +1,19 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { onSignedIn, tellSignedIn } from './tabs';
 
+const other = new BroadcastChannel('mainstay.session');
+
 afterEach(() => vi.unstubAllGlobals());
 
-it('tells other tabs that a session was begun, as long as they listen', async () => {
-  const heard = vi.fn();
-  const stop = onSignedIn(heard);
+it('tells other tabs that a session was begun, and not the one that began it', async () => {
+  const [own, heard] = [vi.fn(), vi.fn()];
+  const stop = onSignedIn(own);
+  other.onmessage = heard;
   tellSignedIn();
   await vi.waitFor(() => { expect(heard).toHaveBeenCalledOnce(); });
+  expect(own).not.toHaveBeenCalled();
+  other.postMessage('signed-in');
+  await vi.waitFor(() => { expect(own).toHaveBeenCalledOnce(); });
   stop();
 });
 
