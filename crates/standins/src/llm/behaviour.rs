@@ -61,7 +61,7 @@ impl Behaviour {
     pub(crate) fn sent(self, question: &Value, written: &Value) -> Sent {
         let format = question.pointer("/text/format/type").and_then(Value::as_str);
         let said = |written: &str| said(question, written);
-        let response = |status, content| response(question, status, content);
+        let response = |status: &str, content: &Value| response(question, status, content);
         match self {
             Self::Good | Self::Slow(_) | Self::HangsUp | Self::Silent => said(&written.to_string()),
             Self::RateLimited(seconds) => {
@@ -83,15 +83,15 @@ impl Behaviour {
             Self::Html => said(&with_html(written).to_string()),
             Self::Huge => said(&json!({ "title": "x".repeat(HUGE) }).to_string()),
             Self::Unwilling => {
-                sent(&response("completed", json!({ "type": "refusal", "refusal": "I can't." })))
+                sent(&response("completed", &json!({ "type": "refusal", "refusal": "I can't." })))
             }
             Self::Incomplete(reason) => {
-                let body = response("incomplete", text("{\"title\": \"half"));
+                let body = response("incomplete", &text("{\"title\": \"half"));
                 sent(&with(body, "incomplete_details", json!({ "reason": reason })))
             }
             Self::FailedInside(code) => {
                 let error = json!({ "code": code, "message": "hunter2" });
-                sent(&with(response("failed", text("")), "error", error))
+                sent(&with(response("failed", &text("")), "error", error))
             }
             Self::ProxyPage => Sent {
                 status: 200,
@@ -108,7 +108,7 @@ impl Behaviour {
 }
 
 fn said(question: &Value, written: &str) -> Sent {
-    sent(&response(question, "completed", text(written)))
+    sent(&response(question, "completed", &text(written)))
 }
 
 fn text(written: &str) -> Value {
@@ -116,7 +116,7 @@ fn text(written: &str) -> Value {
 }
 
 /// A thought comes before the message, as reasoning models give it. The model is the one that was asked.
-fn response(question: &Value, status: &str, content: Value) -> Value {
+fn response(question: &Value, status: &str, content: &Value) -> Value {
     json!({
         "id": "resp_standin",
         "object": "response",

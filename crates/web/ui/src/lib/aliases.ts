@@ -39,7 +39,7 @@ export function countOf(groups: readonly WallGroup[], name: string): number {
 export function unnamed(
   groups: readonly WallGroup[],
   aliases: readonly Alias[],
-  services: readonly { readonly nameKey: string }[],
+  services: readonly { readonly nameKey: string }[] = [],
 ): WallGroup[] {
   const taken = [
     ...aliases.flatMap(({ alias, canonical_name }) => [alias, canonical_name]),
