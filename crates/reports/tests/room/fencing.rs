@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mainstay_jobs::RunnerOptions;
-use mainstay_reports::{FileStatus, ObjectErrorKind};
+use mainstay_reports::{Draft, FileStatus, ObjectErrorKind};
 use mainstay_testkit::each_database;
 use serde_json::json;
 
@@ -57,6 +57,27 @@ each_database! {
         assert_eq!(house.storage.keys().await, wanted, "the late one has removed its own");
         let ready = newer.told(user).await.iter().filter(|kind| *kind == "report_ready").count();
         assert_eq!(ready, 1);
+    }
+
+    async fn a_late_answer_that_is_no_report_changes_nothing_of_the_newer_one(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let (raw, summary) = ("no".to_owned(), "no report".to_owned());
+        house.writer.say(Ok(Draft::Unfit { code: "schema_validation_failed", raw, summary }));
+        let gate = house.faults().hold_puts();
+        let id = house.upload(user, "x").await.unwrap();
+        let late = house.run_with(silent());
+        until_puts(&house, 1).await;
+        let newer = house.later(database, TTL + 10 * SECOND).await;
+        let runner = newer.run();
+        until_puts(&house, 2).await;
+        gate.add_permits(2);
+        let file = newer.until(user, id, FileStatus::Succeeded).await;
+        runner.stop().await;
+        late.stop().await;
+        assert_eq!(newer.file(user, id).await, file);
+        assert_eq!((file.keys.raw, file.error), (None, None));
+        assert_eq!(house.storage.keys().await.len(), 2, "the late one has removed its own");
     }
 
     async fn what_a_loser_cannot_remove_is_told(database: &TestDatabase) {

@@ -182,7 +182,11 @@ each_database! {
         assert_eq!(house.faults().count(Call::Get), asked, "the storage is not asked for a stranger");
         house.storage.replace(&file.keys.report.unwrap(), b"{\"title\": \"cut").await;
         assert!(matches!(house.reports.read(user, id).await, Err(ReportsError::Fetch)));
-        house.execute("UPDATE files SET storage_key_report = NULL").await;
+        for status in ["'failed'", "'queued'", "'processing'"] {
+            house.execute(format!("UPDATE files SET status = {status}").leak()).await;
+            assert!(matches!(house.reports.read(user, id).await, Err(ReportsError::NotReady)), "{status}");
+        }
+        house.execute("UPDATE files SET status = 'succeeded', storage_key_report = NULL").await;
         assert!(matches!(house.reports.read(user, id).await, Err(ReportsError::NotReady)));
     }
 

@@ -279,3 +279,23 @@ async fn each_call_of_a_deletion_to_the_database_fails_once() {
         .await;
     watch.is_clean().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_whose_answer_is_lost_is_not_undone() {
+    let world = Trapped::new().await;
+    let mut watch = Watch::new(&world.database).await;
+    let acts = watch.house.through(&world.database, world.relay.address()).await;
+    let (user, trap) = (watch.user().await, world.relay.trap());
+    let lose = |of: &'static str| {
+        let is_meant = move |call: &str| call.starts_with("COMMIT") && call.contains(of);
+        trap.set(Fault::LoseAnswer, 0, is_meant);
+    };
+    lose("SET status = 'queued', job_id");
+    let id = acts.upload_of(user, "x", window()).await.unwrap();
+    assert!(trap.has_sprung());
+    lose("SET storage_key_report");
+    watch.reported(&acts, user, id).await;
+    assert!(trap.has_sprung());
+    watch.has_one_report(user, id).await;
+    watch.is_clean().await;
+}
