@@ -49,6 +49,7 @@ const EVENTS: Sql = Sql::same(
 );
 
 /// The same few histories in every run, unless somebody asks for more.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the proof says how long it is")]
 fn config() -> ProptestConfig {
     let asked = std::env::var(HISTORIES).ok().and_then(|text| text.parse().ok());
     let default = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
