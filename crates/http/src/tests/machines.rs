@@ -154,12 +154,16 @@ impl Agents for Door {
     }
 
     fn load<'a>(&'a self, door: &'a AgentDoor, net: &'a NetOrder) -> Asked<'a, ()> {
-        let loaded = self.0.agent(door, |made| drop(made.nets.insert(net.id, net.generation)));
+        let loaded = self.0.agent(door, |made| {
+            made.nets.insert(net.id, net.generation);
+        });
         async { loaded }.boxed()
     }
 
     fn unload<'a>(&'a self, door: &'a AgentDoor, net: Id, _: i64) -> Asked<'a, ()> {
-        let unloaded = self.0.agent(door, |made| drop(made.nets.remove(&net)));
+        let unloaded = self.0.agent(door, |made| {
+            made.nets.remove(&net);
+        });
         async { unloaded }.boxed()
     }
 
