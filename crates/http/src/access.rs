@@ -135,6 +135,23 @@ pub(crate) const TABLE: &[Entry] = &[
     owns("POST", "/api/files/{id}/shares"),
     owns("DELETE", "/api/files/{id}/shares/{share}"),
     reads("/api/shares/{token}", Role::Viewer).limited(&SHARED),
+    reads("/api/workers", Role::Viewer).limited(&WORKER_LISTS),
+    crews("POST", "/api/workers"),
+    reads("/api/workers/{id}", Role::Viewer),
+    crews("DELETE", "/api/workers/{id}"),
+    crews("POST", "/api/workers/{id}/provision"),
+    crews("POST", "/api/workers/{id}/start"),
+    crews("POST", "/api/workers/{id}/stop"),
+    crews("POST", "/api/workers/{id}/destroy"),
+    crews("POST", "/api/workers/{id}/health-check"),
+    crews("POST", "/api/workers/{id}/retry"),
+    reads("/api/nets", Role::Viewer).limited(&NET_LISTS),
+    crews("POST", "/api/nets"),
+    reads("/api/nets/{id}", Role::Viewer),
+    crews("PATCH", "/api/nets/{id}"),
+    crews("DELETE", "/api/nets/{id}"),
+    crews("POST", "/api/nets/{id}/load"),
+    crews("POST", "/api/nets/{id}/unload"),
     reads("/api/events", Role::Viewer),
     reads("/api/events/history", Role::Viewer),
 ];
@@ -169,6 +186,17 @@ static TRIALS: Limit = Limit { name: "test_schema", count: 30, window: Duration:
 /// Each makes Mainstay call somebody.
 static POLLS: Limit = Limit { name: "poll_now", count: 60, window: Duration::from_secs(60) };
 
+/// Whoever follows the events need not ask again and again.
+static WORKER_LISTS: Limit =
+    Limit { name: "list_workers", count: 30, window: Duration::from_secs(60) };
+
+/// As [`WORKER_LISTS`].
+static NET_LISTS: Limit = Limit { name: "list_nets", count: 30, window: Duration::from_secs(60) };
+
+/// Each makes Mainstay call somebody, and machines cost.
+static OPERATIONS: Limit =
+    Limit { name: "change_fleet", count: 120, window: Duration::from_secs(60) };
+
 const METRICS: Needs = Needs {
     hint: " The metrics are open to everyone when metrics.public (MAINSTAY_METRICS_PUBLIC=true) is \
            set.",
@@ -200,6 +228,12 @@ const fn edits(method: &'static str, path: &'static str) -> Entry {
 /// Changes what belongs to the caller, with a session or with a token that writes.
 const fn owns(method: &'static str, path: &'static str) -> Entry {
     let needs = Needs { limit: Some(&OWN_CHANGES), ..Needs::new(Role::Viewer, Some(Scope::Write)) };
+    Entry { method, path, who: Who::SignedIn(needs) }
+}
+
+/// Changes the caller's own workers and nets, which cost: not for those who only look.
+const fn crews(method: &'static str, path: &'static str) -> Entry {
+    let needs = Needs { limit: Some(&OPERATIONS), ..Needs::new(Role::Editor, Some(Scope::Write)) };
     Entry { method, path, who: Who::SignedIn(needs) }
 }
 

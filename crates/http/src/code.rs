@@ -65,6 +65,8 @@ codes! {
     InvalidBody: BAD_REQUEST, "invalid_body", "The body is not valid";
     /// The text is no canonical name.
     InvalidCanonicalName: BAD_REQUEST, "invalid_canonical_name", "The canonical name is not valid";
+    /// What a net should run can't be run.
+    InvalidDefinition: BAD_REQUEST, "invalid_definition", "The definition is not valid";
     /// The document of services can't be applied.
     InvalidDocument: BAD_REQUEST, "invalid_document", "The document is not valid";
     /// The e-mail or the password is wrong.
@@ -83,6 +85,8 @@ codes! {
     InvalidHealthEndpoint: BAD_REQUEST, "invalid_health_endpoint", "The health endpoint is not valid";
     /// `Host` is missing, doubled or unreadable.
     InvalidHost: BAD_REQUEST, "invalid_host", "The host is not valid";
+    /// `If-Match` names no generation.
+    InvalidIfMatch: BAD_REQUEST, "invalid_if_match", "The header If-Match is not valid";
     /// The multipart body can't be read, or has other parts than expected.
     InvalidMultipart: BAD_REQUEST, "invalid_multipart", "The upload is not as expected";
     /// The link's token is unknown, used, revoked or too old.
@@ -97,6 +101,8 @@ codes! {
     InvalidPollIntervalMs: BAD_REQUEST, "invalid_poll_interval_ms", "The poll interval is not valid";
     /// The query is not of the expected shape.
     InvalidQuery: BAD_REQUEST, "invalid_query", "The query is not valid";
+    /// The text is no region of a provider.
+    InvalidRegion: BAD_REQUEST, "invalid_region", "The region is not valid";
     /// The mapping can't be used.
     InvalidSchemaConfig: BAD_REQUEST, "invalid_schema_config", "The schema mapping is not valid";
     /// The text is no name of a team.
@@ -123,16 +129,40 @@ codes! {
     MethodNotAllowed: METHOD_NOT_ALLOWED, "method_not_allowed", "The method is not allowed here";
     /// A service of this name exists.
     NameTaken: CONFLICT, "name_taken", "The name is taken";
+    /// Something else is being done to the net.
+    NetBusy: CONFLICT, "net_busy", "The net is busy";
+    /// The agent does not take the net.
+    NetRefused: UNPROCESSABLE_ENTITY, "net_refused", "The worker refuses the net";
+    /// The net is for no worker.
+    NotAssigned: CONFLICT, "not_assigned", "The net is assigned to no worker";
     /// Nothing is at this path.
     NotFound: NOT_FOUND, "not_found", "There is nothing here";
+    /// An ephemeral worker is not stopped.
+    NotPersistent: CONFLICT, "not_persistent", "The worker is ephemeral";
     /// The service is not polled by this instance.
     NotPolled: CONFLICT, "not_polled", "The service is not polled here";
     /// No instance polls the service now, or the one that does did not answer.
     NotPolledNow: SERVICE_UNAVAILABLE, "not_polled_now", "Nobody polls the service now";
+    /// Whoever carried an operation out died, or was told to stop.
+    OperationGivenUp: SERVICE_UNAVAILABLE, "operation_given_up", "The operation was given up";
+    /// An operation took too long.
+    OperationTimedOut: GATEWAY_TIMEOUT, "operation_timed_out", "The operation took too long";
+    /// The provider does not make what was ordered.
+    OrderRefused: UNPROCESSABLE_ENTITY, "order_refused", "The provider refuses the order";
     /// A poll of the service is under way.
     PollInProgress: CONFLICT, "poll_in_progress", "A poll is under way";
     /// The service was polled, and the result can't be written down now.
     PollNotRecorded: SERVICE_UNAVAILABLE, "poll_not_recorded", "The poll is not recorded";
+    /// Something stands in the way at the provider.
+    ProviderConflict: CONFLICT, "provider_conflict", "Something stands in the way at the provider";
+    /// The provider refuses our token.
+    ProviderDenied: BAD_GATEWAY, "provider_denied", "The provider refuses the token";
+    /// The provider is not set up.
+    ProviderNotConfigured: SERVICE_UNAVAILABLE, "provider_not_configured", "The provider is not set up";
+    /// The provider wants to be left alone.
+    ProviderThrottled: SERVICE_UNAVAILABLE, "provider_throttled", "The provider limits the calls";
+    /// The provider can't be reached.
+    ProviderUnavailable: BAD_GATEWAY, "provider_unavailable", "The provider can't be reached";
     /// The report could not be read from the storage.
     ReportFetchFailed: INTERNAL_SERVER_ERROR, "report_fetch_failed", "report_fetch_failed";
     /// The file has no report.
@@ -155,6 +185,8 @@ codes! {
     SetupDone: CONFLICT, "setup_done", "Mainstay is set up already";
     /// The link was taken back.
     ShareRevoked: GONE, "share_revoked", "The link was taken back";
+    /// What was read has changed since.
+    Stale: PRECONDITION_FAILED, "stale", "It has changed since you read it";
     /// The answer took too long.
     TimedOut: SERVICE_UNAVAILABLE, "timed_out", "The answer took too long";
     /// There are as many aliases as there may be.
@@ -167,12 +199,16 @@ codes! {
     TooManyFiles: CONFLICT, "too_many_files", "There are too many files";
     /// More headers than allowed.
     TooManyHeaders: REQUEST_HEADER_FIELDS_TOO_LARGE, "too_many_headers", "There are too many headers";
+    /// The user has as many nets as one may have.
+    TooManyNets: CONFLICT, "too_many_nets", "There are too many nets";
     /// There are as many services as there may be.
     TooManyServices: CONFLICT, "too_many_services", "There are too many services";
     /// The file has as many shares as one may have.
     TooManyShares: CONFLICT, "too_many_shares", "There are too many shares";
     /// The user has as many API tokens as one may have.
     TooManyTokens: CONFLICT, "too_many_tokens", "There are too many API tokens";
+    /// The user has as many workers as one may have.
+    TooManyWorkers: CONFLICT, "too_many_workers", "There are too many workers";
     /// The request carries no session and no API token that is valid.
     Unauthenticated: UNAUTHORIZED, "unauthenticated", "You are not signed in";
     /// `Host` names a site that this is not.
@@ -187,6 +223,18 @@ codes! {
     UserExists: CONFLICT, "user_exists", "The user exists already";
     /// The password is shorter or longer than allowed.
     WeakPassword: BAD_REQUEST, "weak_password", "The password is not accepted";
+    /// Something else is being done to the worker.
+    WorkerBusy: CONFLICT, "worker_busy", "The worker is busy";
+    /// The worker has as many nets as one may have.
+    WorkerFull: CONFLICT, "worker_full", "The worker has too many nets";
+    /// The worker's machine does not exist any more.
+    WorkerGone: CONFLICT, "worker_gone", "Worker is no longer available";
+    /// A net needs a ready worker.
+    WorkerNotReady: CONFLICT, "worker_not_ready", "The worker is not ready";
+    /// The worker does not answer.
+    WorkerUnavailable: BAD_GATEWAY, "worker_unavailable", "Worker is no longer available";
+    /// The worker stands elsewhere than it would have to.
+    WrongStatus: CONFLICT, "wrong_status", "The worker can't do that now";
 }
 
 impl Code {
@@ -272,6 +320,29 @@ mod tests {
                 assert_eq!(code.unwrap().status().as_u16(), status, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn the_codes_of_the_fleet_have_the_agreed_statuses() {
+        for (status, names) in [
+            (400, &["invalid_definition", "invalid_if_match", "invalid_region"][..]),
+            (409, &["worker_gone", "not_persistent", "worker_busy", "net_busy", "wrong_status"]),
+            (409, &["worker_not_ready", "not_assigned", "provider_conflict"]),
+            (412, &["stale"]),
+            (502, &["worker_unavailable", "provider_unavailable", "provider_denied"]),
+            (503, &["provider_not_configured", "provider_throttled"]),
+            (504, &["operation_timed_out"]),
+        ] {
+            for name in names {
+                let code = Code::ALL.iter().find(|code| code.name() == *name);
+                assert_eq!(code.unwrap().status().as_u16(), status, "{name}");
+            }
+        }
+        let gone = Code::WorkerGone.phrase();
+        assert_eq!(
+            (gone, Code::WorkerUnavailable.phrase()),
+            (gone, "Worker is no longer available")
+        );
     }
 
     #[test]

@@ -35,6 +35,7 @@ use crate::routes;
         (name = "board", description = "Everything at a glance."),
         (name = "instances", description = "Who shares the polling."),
         (name = "files", description = "Transcripts of incident calls, the reports made of them, and who else may read these."),
+        (name = "fleet", description = "Workers, the machines that run the agent, and the nets that are loaded on them."),
         (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),
     )

@@ -8,6 +8,7 @@ use axum::extract::FromRef;
 use bytes::Bytes;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Secret, Timestamp};
+use mainstay_fleet::Fleet;
 use mainstay_fleet::agent::Agent;
 use mainstay_jobs::Jobs;
 use mainstay_reports::Reports;
@@ -50,6 +51,7 @@ pub(crate) struct State {
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
     pub(crate) reports: Reports,
+    pub(crate) fleet: Fleet,
     pub(crate) build: BuildInfo,
     pub(crate) started_at: Timestamp,
     pub(crate) probe: Arc<dyn Probe>,
@@ -185,6 +187,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         jobs,
         monitor,
         reports,
+        fleet,
         build,
         started_at,
         probe,
@@ -205,6 +208,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         jobs,
         monitor,
         reports,
+        fleet,
         build,
         started_at,
         probe,

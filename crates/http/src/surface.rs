@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
+use mainstay_fleet::Fleet;
 use mainstay_jobs::Jobs;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::shards::Instances;
@@ -38,6 +39,8 @@ pub struct Surface {
     pub monitor: Monitor,
     /// Transcripts and the reports made of them.
     pub reports: Reports,
+    /// Workers and their nets.
+    pub fleet: Fleet,
     /// Which Mainstay this is.
     pub build: BuildInfo,
     /// When it started.

@@ -13,6 +13,7 @@ mod data;
 mod demo;
 mod descriptors;
 pub mod exit;
+mod fleet;
 mod listen;
 mod metrics;
 mod monitor;

@@ -86,6 +86,7 @@ impl Recorder {
         blobs::describe_metrics();
         llm::describe_metrics();
         mainstay_reports::describe_metrics();
+        mainstay_fleet::describe_metrics();
         engine::describe_metrics();
         graph::describe_metrics();
         recorder::describe_metrics();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use mainstay_accounts::{Accounts, Pepper, SeenQueue};
 use mainstay_base::{Clock, IdSource, SystemRng};
 use mainstay_events::{Events, EventsOptions, EventsTasks, Topic};
+use mainstay_fleet::{Fleet, Operator};
 use mainstay_jobs::{Handler, Jobs, JobsOptions};
 use mainstay_monitor::latency::Upkeep;
 use mainstay_monitor::past::Keyframes;
@@ -19,7 +20,7 @@ use crate::config::Config;
 use crate::post::MailPost;
 use crate::room::Ties;
 use crate::work::{self, JobLetterbox};
-use crate::{data, report, room};
+use crate::{data, fleet, report, room};
 
 /// How long uploads may take to land at the stop.
 const LANDING: Duration = Duration::from_secs(5);
@@ -36,6 +37,7 @@ pub(crate) struct Rooms {
     pub(crate) seen: SeenQueue,
     pub(crate) pepper: Pepper,
     pub(crate) reports: Reports,
+    pub(crate) fleet: Fleet,
 }
 
 /// What is ended when all work is done.
@@ -95,14 +97,27 @@ pub(crate) async fn open(
         keyframes: Keyframes::new(db.clone(), config.history.hours())?,
         reports: desk.handlers,
     };
-    let handlers = work::handlers(tools)?;
+    let fleet = fleet::open(config, &ground)?;
+    let mut handlers = work::handlers(tools)?;
+    handlers.push(Arc::new(Operator::new(fleet.clone())?));
     jobs.register(&[desk.follower]);
     jobs.register(&handlers);
     let schema_version = moved.version;
     let reports = desk.reports;
     let ending = Ending { db: db.clone(), reports: reports.clone(), tasks, last };
-    let rooms =
-        Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper, reports };
+    let rooms = Rooms {
+        db,
+        ids,
+        schema_version,
+        events,
+        jobs,
+        handlers,
+        accounts,
+        seen,
+        pepper,
+        reports,
+        fleet,
+    };
     Ok((rooms, ending))
 }
 

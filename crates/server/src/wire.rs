@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource};
+use mainstay_fleet::Fleet;
 use mainstay_http::{
     Asset, Assets, BuildInfo, CheckStatus, CookieName, DatabaseKind, Limits, Live, Probe, Site,
     Surface, SystemCheck, SystemDatabase, Vitals,
@@ -43,6 +44,7 @@ pub(crate) struct Parts {
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
     pub(crate) reports: Reports,
+    pub(crate) fleet: Fleet,
     /// Whether the embedded runner turns, where there is one.
     pub(crate) runner: Option<Turning>,
     /// What the cookie of a session is called.
@@ -77,6 +79,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         jobs,
         monitor,
         reports,
+        fleet,
         runner,
         cookie,
         is_demo,
@@ -107,6 +110,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         jobs,
         monitor: surface,
         reports,
+        fleet,
         limits,
     }
 }

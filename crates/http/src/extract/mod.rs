@@ -6,6 +6,7 @@
 mod body;
 mod caller;
 mod form;
+mod if_match;
 mod json;
 mod list;
 mod media;
@@ -18,6 +19,7 @@ mod source;
 
 pub(crate) use caller::{OldSession, SignedIn};
 pub use form::JsonOrForm;
+pub(crate) use if_match::IfMatch;
 pub use json::Json;
 pub(crate) use json::LargeJson;
 pub(crate) use list::page_ask;

@@ -31,6 +31,7 @@ mod invites;
 mod judging;
 mod kept;
 mod metrics;
+mod nets;
 mod now;
 mod openapi;
 mod services;
@@ -40,6 +41,8 @@ mod setup;
 mod shares;
 mod system;
 mod uptime;
+mod worker_operations;
+mod workers;
 
 use axum::Router;
 use axum::routing::get;
@@ -130,6 +133,18 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(file_shares::list, file_shares::create))
         .routes(routes!(file_shares::revoke))
         .routes(routes!(shares::read))
+        .routes(routes!(workers::list, workers::create))
+        .routes(routes!(workers::find, worker_operations::remove))
+        .routes(routes!(worker_operations::provision))
+        .routes(routes!(worker_operations::start))
+        .routes(routes!(worker_operations::stop))
+        .routes(routes!(worker_operations::destroy))
+        .routes(routes!(worker_operations::health_check))
+        .routes(routes!(worker_operations::retry))
+        .routes(routes!(nets::list, nets::create))
+        .routes(routes!(nets::find, nets::change, nets::remove))
+        .routes(routes!(nets::load))
+        .routes(routes!(nets::unload))
         .routes(routes!(events::follow))
         .routes(routes!(events::history))
         .routes(routes!(admin_access_requests::list))

@@ -15,6 +15,7 @@ use bytes::Bytes;
 use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
+use mainstay_fleet::Fleet;
 use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::latency::Retention;
@@ -34,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::engine::{Engine, Plain};
+use super::machines::{self, Machines};
 use crate::access::{Entry, public};
 use crate::client::Client;
 use crate::extract::{Json, JsonOrForm, ListQuery, Media, Page, Path, Query};
@@ -56,6 +58,8 @@ pub(super) struct House {
     pub(super) jobs: Jobs,
     pub(super) monitor: Monitor,
     pub(super) reports: Reports,
+    pub(super) fleet: Fleet,
+    pub(super) machines: Arc<Machines>,
     /// The engine, as a test wants it.
     pub(super) engine: Arc<Engine>,
     /// Where its own pages come from.
@@ -127,7 +131,7 @@ impl House {
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
-        let Rooms { accounts, events, jobs, monitor, reports, engine, .. } = rooms;
+        let Rooms { accounts, events, jobs, monitor, reports, fleet, machines, engine, .. } = rooms;
         let _database = database;
         Self {
             address,
@@ -137,6 +141,8 @@ impl House {
             jobs,
             monitor,
             reports,
+            fleet,
+            machines,
             engine,
             origin,
             _database,
@@ -176,6 +182,8 @@ struct Rooms {
     jobs: Jobs,
     monitor: Monitor,
     reports: Reports,
+    fleet: Fleet,
+    machines: Arc<Machines>,
     engine: Arc<Engine>,
     proofs: Proofs,
 }
@@ -212,10 +220,12 @@ impl Rooms {
         };
         let doorbell = events.doorbell().clone();
         let reports = reports(&events, &jobs, clock, reports_on);
+        let machines = Arc::<Machines>::default();
+        let fleet = machines::fleet(&machines, &events, &jobs, clock);
         let accounts = accounts(db.clone(), clock, doorbell.clone());
         let proofs = Proofs::new(accounts.clone(), Arc::clone(clock));
         tokio::spawn(proofs.clone().run(doorbell, CancellationToken::new()));
-        Self { accounts, events, jobs, monitor, reports, engine, proofs }
+        Self { accounts, events, jobs, monitor, reports, fleet, machines, engine, proofs }
     }
 }
 
@@ -275,6 +285,7 @@ fn surface(world: &Arc<World>, plan: &Plan, rooms: &Rooms) -> Surface {
         jobs: rooms.jobs.clone(),
         monitor: rooms.monitor.clone(),
         reports: rooms.reports.clone(),
+        fleet: rooms.fleet.clone(),
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
         started_at: Timestamp::from_millis(1_794_776_400_007),
         probe: Arc::new(Witness(Arc::clone(world))),

@@ -213,7 +213,7 @@ fn start(
     let Beside { clock, recorder, own_port, cookie, is_demo } = beside;
     let Tasks { tasks, monitor: polls, runner } = running;
     let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, .. } = rooms;
-    let Rooms { pepper, reports, .. } = rooms;
+    let Rooms { pepper, reports, fleet, .. } = rooms;
     let parts = monitor::Parts {
         clock: Arc::clone(&clock),
         ids: ids.clone(),
@@ -230,6 +230,8 @@ fn start(
         let (pulse, recorder, stop) = (Arc::clone(&pulse), recorder.clone(), stop.clone());
         async move { pulse.beat(stop, || recorder.upkeep()).await }
     });
+    let sweeping = mainstay_fleet::Engine::new(fleet.clone()).start(stop.clone());
+    tasks.spawn(sweeping.finished());
     if config.jobs.embedded {
         *runner = Some(work::run(config, jobs.clone(), handlers, stop.clone())?);
     } else {
@@ -256,6 +258,7 @@ fn start(
         jobs,
         monitor,
         reports,
+        fleet,
         runner: runner.as_ref().map(RunnerTask::turning),
         cookie,
         is_demo,

@@ -9,6 +9,7 @@ pub mod database;
 pub mod environment;
 pub mod events;
 pub mod file;
+pub mod fleet;
 pub mod history;
 pub mod http;
 pub mod jobs;
@@ -43,6 +44,7 @@ pub use accounts::AccountsConfig;
 pub use client::ClientConfig;
 pub use database::{DatabaseConfig, DatabaseKind};
 pub use events::EventsConfig;
+pub use fleet::FleetConfig;
 pub use http::{HttpConfig, ListenAddress, PublicUrl};
 pub use jobs::JobsConfig;
 pub use layers::{Flags, Input, Layers};
@@ -76,6 +78,8 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// How long events can be read again.
     pub events: EventsConfig,
+    /// How the fleet is looked at.
+    pub fleet: FleetConfig,
     /// The address that Mainstay listens on, and how it is reached.
     pub http: HttpConfig,
     /// How long what was measured and what happened are kept.
@@ -162,6 +166,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let blobs = storage::read(reader, data_dir.as_deref());
     let database = database::read(reader);
     let events = events::read(reader);
+    let fleet = fleet::read(reader);
     let history = history::read(reader);
     let http = http::read(reader);
     let jobs = jobs::read(reader);
@@ -181,6 +186,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
         blobs: blobs?,
         database: database?,
         events: events?,
+        fleet: fleet?,
         history: history?,
         http: http?,
         jobs: jobs?,

@@ -2,7 +2,7 @@
 
 use super::layers::Layers;
 use super::{
-    accounts, client, data, database, events, history, http, jobs, llm, log, mail, metrics,
+    accounts, client, data, database, events, fleet, history, http, jobs, llm, log, mail, metrics,
     outbound, poll, sse, stage, storage, telemetry, tls,
 };
 
@@ -71,6 +71,7 @@ pub const SETTINGS: &[&Setting] = &[
     &stage::STAGE,
     &events::KEEP_COUNT,
     &events::KEEP_DAYS,
+    &fleet::SWEEP_MS,
     &history::FIVE_MINUTE_DAYS,
     &history::HOURLY_DAYS,
     &history::MISSING_HOURS,

@@ -1,0 +1,38 @@
+//! Opens the fleet: where machines come from, and how their agents know us.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use mainstay_base::SystemRng;
+use mainstay_fleet::agents::WebAgents;
+use mainstay_fleet::providers::process::{ProcessSettings, Processes};
+use mainstay_fleet::{AgentKey, Agents, Fleet, FleetOptions, Pace, Providers};
+
+use crate::config::Config;
+use crate::report::Ground;
+
+/// What the key of agents is made for.
+const AGENTS: &str = "agents";
+/// The folder below the data with a home for each agent on this host.
+const HOMES: &str = "agents";
+
+/// Opens the room.
+pub(crate) fn open(config: &Config, ground: &Ground<'_>) -> anyhow::Result<Fleet> {
+    let Ground { clock, ids, events, jobs, pepper } = ground;
+    let key = AgentKey::new(pepper.keyed(AGENTS, b"").into_bytes());
+    let agents: Arc<dyn Agents> = Arc::new(WebAgents::new(Arc::clone(clock))?);
+    let program = std::env::current_exe().context("the program does not know where it is")?;
+    let settings = ProcessSettings::new(program, config.data_dir.join(HOMES));
+    let processes = Processes::new(settings, key.clone(), Arc::clone(&agents));
+    Ok(Fleet::new(FleetOptions {
+        events: (*events).clone(),
+        jobs: (*jobs).clone(),
+        ids: (*ids).clone(),
+        clock: Arc::clone(clock),
+        rng: Arc::new(SystemRng),
+        providers: Providers::default().with(Arc::new(processes)),
+        agents,
+        key,
+        pace: Pace::default().with_sweep(config.fleet.sweep),
+    }))
+}
