@@ -65,12 +65,17 @@ pub(crate) async fn upload(
     let (first, rest) = text.split_at(text.len().min(CHUNK));
     stream.write_all(first).await?;
     all.wait().await;
-    for chunk in rest.chunks(CHUNK) {
-        stream.write_all(chunk).await?;
-    }
-    stream.write_all(TAIL.as_bytes()).await?;
+    // Whoever is refused early is told why, and has nobody to write to.
+    let sent = async {
+        for chunk in rest.chunks(CHUNK) {
+            stream.write_all(chunk).await?;
+        }
+        stream.write_all(TAIL.as_bytes()).await
+    };
+    let sent = sent.await;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).await?;
+    let read = stream.read_to_string(&mut answer).await;
+    anyhow::ensure!(read.is_ok() || !answer.is_empty(), "no answer: {sent:?} {read:?}");
     anyhow::ensure!(answer.starts_with("HTTP/1.1 201"), "{answer}");
-    Ok(())
+    Ok(sent?)
 }
