@@ -9,6 +9,8 @@ use std::time::Duration;
 use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, IdSource, SystemClock, SystemRng};
 use mainstay_events::Events;
+use mainstay_fleet::agents::WebAgents;
+use mainstay_fleet::{AgentKey, Fleet, FleetOptions, Pace, Providers};
 use mainstay_http::{
     Asset, Assets, BuildInfo, DatabaseKind, Limits, Live, Monitor, Probe, Proofs, Site, Surface,
     SystemCheck, SystemDatabase,
@@ -87,6 +89,7 @@ fn surface(db: Db, events: &Events) -> anyhow::Result<Surface> {
     let jobs = Jobs::new(events.clone(), Arc::clone(&clock), ids.clone(), rng.clone(), options);
     Ok(Surface {
         reports: reports(events, &jobs, &ids)?,
+        fleet: fleet(events, &jobs, &ids, &clock)?,
         live: Live {
             connections: events.connections().clone(),
             events: events.clone(),
@@ -110,6 +113,26 @@ fn surface(db: Db, events: &Events) -> anyhow::Result<Surface> {
         settings: Arc::new([]),
         limits: Limits::default(),
     })
+}
+
+/// A fleet without machines.
+fn fleet(
+    events: &Events,
+    jobs: &Jobs,
+    ids: &IdSource,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Fleet> {
+    Ok(Fleet::new(FleetOptions {
+        events: events.clone(),
+        jobs: jobs.clone(),
+        ids: ids.clone(),
+        clock: Arc::clone(clock),
+        rng: Arc::new(SystemRng),
+        providers: Providers::default(),
+        agents: Arc::new(WebAgents::new(Arc::clone(clock))?),
+        key: AgentKey::new(PEPPER),
+        pace: Pace::default(),
+    }))
 }
 
 /// Reports that nobody makes.

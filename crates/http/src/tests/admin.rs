@@ -57,8 +57,14 @@ async fn users_are_listed_and_changed() {
 async fn an_invites_link_leads_to_the_site() {
     let public = Some("https://mainstay.example".to_owned());
     for (alone, https, origin) in [(true, false, None), (false, true, public)] {
-        let site =
-            Site { alone, https, origin, metrics_public: false, cookie: CookieName::default() };
+        let site = Site {
+            alone,
+            https,
+            origin,
+            metrics_public: false,
+            cookie: CookieName::default(),
+            is_demo: false,
+        };
         let house = House::build(Plan { site, ..Plan::default() }).await;
         let admin = house.admin().await;
         let made = invite(&admin, &json!({"email": "Ada@example.com"})).await;

@@ -157,6 +157,7 @@ async fn the_cookie_is_secure_where_the_site_is() {
             origin,
             metrics_public: false,
             cookie: CookieName::default(),
+            is_demo: false,
         };
         let house = House::build(Plan { site, ..Plan::default() }).await;
         house.admin().await;

@@ -19,6 +19,7 @@ fn public() -> Plan {
         origin,
         metrics_public: false,
         cookie: CookieName::default(),
+        is_demo: false,
     };
     Plan { site, ..Plan::default() }
 }
