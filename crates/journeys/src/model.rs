@@ -33,8 +33,11 @@ pub struct Journey {
 }
 
 /// What a failure means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, utoipa::ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = JourneyMode)]
 pub enum Mode {
     /// The first failure ends the run.
     #[default]

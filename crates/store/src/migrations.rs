@@ -48,6 +48,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(7, "0007_instances", "instances"),
     migration!(8, "0008_past", "past"),
     migration!(9, "0009_reports", "reports"),
+    migration!(10, "0010_journeys", "journeys"),
 ];
 
 impl Migration {
