@@ -66,7 +66,7 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
         (
             "{{ base }}/charges",
             "{{ bsae }}/charges",
-            "24:11: steps[1].post: bsae is neither a variable nor captured by a step before; did you mean base?",
+            "25:11: steps[1].post: bsae is neither a variable nor captured by a step before; did you mean base?",
         ),
         (
             "\"{{ id }}\" }\n    expect: { status: 201 }",
@@ -78,7 +78,7 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
         (
             "create.Approved",
             "create.Aproved",
-            "23:13: steps[1].needs[0]: create tells no event Aproved; did you mean Approved?",
+            "24:13: steps[1].needs[0]: create tells no event Aproved; did you mean Approved?",
         ),
         (
             "create.Approved",
@@ -186,7 +186,10 @@ fn a_bomb_of_anchors_is_refused() {
 
 #[test]
 fn what_is_too_deep_or_too_long_is_refused() {
-    let deep = format!("journey: x\nvars: {{a: {}{}}}\n", "[".repeat(1_000), "]".repeat(1_000));
+    let nested =
+        |depth| format!("journey: x\nvars: {{a: {}{}}}\n", "[".repeat(depth), "]".repeat(depth));
+    assert!(mistakes(&nested(1_000))[0].contains("recursion limit"));
+    let deep = nested(MAX_DEPTH);
     assert!(mistakes(&deep)[0].contains("too large or too deep"), "{:?}", mistakes(&deep));
     let long = format!("journey: x\n# {}", "x".repeat(MAX_FILE_BYTES));
     assert!(mistakes(&long)[0].contains("longer than"));

@@ -11,7 +11,7 @@ use crate::report::{
     AnswerRecord, CheckRecord, FailureRecord, PollerRecord, RequestRecord, RunRecord, StepRecord,
 };
 use crate::scope::{MARK, MARK_END, Secrets};
-use crate::text::{cut, cut_value};
+use crate::text::{CUT, cut, cut_value};
 
 /// How the marks look in an address.
 const MARK_ENCODED: &str = "%EE%97%AC";
@@ -33,21 +33,12 @@ impl Mask {
         mask
     }
 
-    /// Hides a text from now on, as it is and as JSON and addresses write it.
+    /// Hides a text from now on.
     pub(crate) fn hide(&mut self, text: &str) {
-        if text.is_empty() {
-            return;
+        if !text.is_empty() && !self.hidden.iter().any(|hidden| hidden == text) {
+            self.hidden.push(text.to_owned());
+            self.hidden.sort_by_key(|text| std::cmp::Reverse(text.len()));
         }
-        let json = Value::from(text).to_string();
-        let json = json.trim_matches('"').to_owned();
-        let encoded: String = form_urlencoded::byte_serialize(text.as_bytes()).collect();
-        let spaced = encoded.replace('+', "%20");
-        for form in [text.to_owned(), json, encoded, spaced] {
-            if !self.hidden.contains(&form) {
-                self.hidden.push(form);
-            }
-        }
-        self.hidden.sort_by_key(|text| std::cmp::Reverse(text.len()));
     }
 
     /// Hides every text and number in a value.
@@ -63,13 +54,22 @@ impl Mask {
 
     /// The text without any secret.
     pub(crate) fn text(&self, text: &str) -> String {
-        let mut text = unmarked(text);
-        for hidden in &self.hidden {
-            if text.contains(hidden.as_str()) {
-                text = text.replace(hidden.as_str(), MASK);
-            }
+        let text = unmarked(text);
+        if self.hidden.is_empty() {
+            return text;
         }
-        text
+        let mut masked = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(first) = rest.chars().next() {
+            let found = self.hidden.iter().find_map(|hidden| written(rest, hidden));
+            let (shown, length) = match found {
+                Some(length) => (MASK, length),
+                None => (rest.get(..first.len_utf8()).unwrap_or_default(), first.len_utf8()),
+            };
+            masked.push_str(shown);
+            rest = rest.get(length..).unwrap_or_default();
+        }
+        masked
     }
 
     /// The value without any secret.
@@ -157,6 +157,51 @@ impl std::fmt::Debug for Mask {
     }
 }
 
+/// How many bytes of `text` are `secret`, if it begins with it: as it is, or as an address or JSON would
+/// write any part of it. The beginning of one is enough where the text was cut behind it.
+fn written(text: &str, secret: &str) -> Option<usize> {
+    let mut rest = text;
+    for letter in secret.chars() {
+        rest = match after(rest, letter) {
+            Some(rest) => rest,
+            None if rest.len() < text.len() && rest.starts_with(CUT) => break,
+            None => return None,
+        };
+    }
+    text.len().checked_sub(rest.len())
+}
+
+/// What comes after one letter, however it is written.
+fn after(text: &str, letter: char) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix(letter) {
+        return Some(rest);
+    }
+    match text.as_bytes().first()? {
+        b'%' => {
+            let mut buffer = [0; 4];
+            letter.encode_utf8(&mut buffer).bytes().try_fold(text, |rest, byte| {
+                let (code, behind) = rest.strip_prefix('%')?.split_at_checked(2)?;
+                (u8::from_str_radix(code, 16) == Ok(byte)).then_some(behind)
+            })
+        }
+        b'+' => text.strip_prefix('+').filter(|_| letter == ' '),
+        b'\\' => {
+            let behind = text.strip_prefix('\\')?;
+            let plain = match letter {
+                '\n' => 'n',
+                '\r' => 'r',
+                '\t' => 't',
+                letter => letter,
+            };
+            behind.strip_prefix(plain).or_else(|| {
+                let (code, behind) = behind.strip_prefix('u')?.split_at_checked(4)?;
+                (u32::from_str_radix(code, 16) == Ok(letter.into())).then_some(behind)
+            })
+        }
+        _ => None,
+    }
+}
+
 /// Each mark as `$NAME`.
 pub(crate) fn unmarked(text: &str) -> String {
     text.replace([MARK], "$")
@@ -186,6 +231,8 @@ mod tests {
             r#"{"a":"p&ss \"wörd\""}"#,
             "?k=p%26ss+%22w%C3%B6rd%22",
             "?k=p%26ss%20%22w%C3%B6rd%22",
+            "?k=p&ss%20\"w%c3%b6rd%22",
+            r#"{"a":"p\u0026ss \"w\u00f6rd\""}"#,
         ] {
             let shown = mask.text(text);
             assert!(shown.contains(MASK) && !shown.contains("ss"), "{shown}");
@@ -199,6 +246,11 @@ mod tests {
         mask.hide_value(&json!({"pin": 4711}));
         let masked = mask.value(&json!({"a": ["xhunter2y", 4711, 47110], "hunter2": null}));
         assert_eq!(masked, json!({"a": ["x[secret]y", "[secret]", 47110], "[secret]": null}));
+    }
+
+    #[test]
+    fn half_a_secret_at_the_end_of_a_cut_text_is_hidden_too() {
+        assert_eq!(mask(&["hunter2"]).text("it is hunt… and hunt"), "it is [secret]… and hunt");
     }
 
     #[test]

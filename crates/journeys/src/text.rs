@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// What stands at the end of a text that was cut.
-const CUT: &str = "…";
+pub(crate) const CUT: &str = "…";
 
 /// The text, or its beginning where it is longer than so many bytes: the end of a cut one included.
 pub(crate) fn cut(text: &str, most: usize) -> String {
