@@ -53,6 +53,7 @@ pub const PROMISED: &[&str] = &[
     "poller.late_p99_ms",
     "poller.bytes_each",
     "poller.stop_all_ms",
+    "journeys.step_cpu_ms",
 ];
 
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());

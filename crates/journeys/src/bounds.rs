@@ -42,8 +42,10 @@ pub const MAX_PATH: usize = 512;
 pub const MAX_RENDERED: usize = 256 * 1024;
 /// The longest value that is captured, or taken from an answer into a template, as JSON in bytes.
 pub const MAX_VALUE: usize = 64 * 1024;
-/// The longest answer, in bytes.
+/// The longest answer to a step, in bytes.
 pub const MAX_ANSWER: usize = 1024 * 1024;
+/// The longest answer to a poll, in bytes: each poller keeps its last one.
+pub const MAX_POLL_ANSWER: usize = 128 * 1024;
 /// The most of an answer, a body or a value that a record keeps, in bytes.
 pub const MAX_RECORDED: usize = 4 * 1024;
 /// The longest message of a failure, in bytes.

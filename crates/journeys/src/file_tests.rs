@@ -132,6 +132,14 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
 }
 
 #[test]
+fn a_mistake_within_json_is_told_where_it_stands() {
+    let text =
+        GOOD.replace("json: { authorization: \"{{ id }}\" }", "json: { a: [1, \"{{ idd }}\"] }");
+    let found = mistakes(&text);
+    assert!(found[0].starts_with("26:20: steps[1].json.a[1]: idd is neither"), "{found:?}");
+}
+
+#[test]
 fn every_mistake_is_told_at_once_in_the_order_of_the_file() {
     let text = GOOD
         .replace("every: 1m", "every: 1s")

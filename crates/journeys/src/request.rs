@@ -8,7 +8,7 @@ use mainstay_outbound::WebRequest;
 use mainstay_outbound::web::{RequestError, WebMethod, WebRequestBuilder};
 use url::Url;
 
-use crate::bounds::{MAX_ANSWER, MAX_RENDERED};
+use crate::bounds::MAX_RENDERED;
 use crate::curl::{self, Shown};
 use crate::mask::unmarked;
 use crate::model::{Body, Method, Request};
@@ -55,11 +55,12 @@ struct Parts {
     body: Option<String>,
 }
 
-/// Fills a request in and makes it ready. It takes no longer than `at_most`.
+/// Fills a request in and makes it ready. It takes no longer than `at_most`, and an answer of so many bytes.
 pub(crate) fn ready(
     request: &Request,
     scope: &Scope,
     at_most: Duration,
+    max_answer: usize,
 ) -> Result<Ready, NotReady> {
     let real = Parts::of(request, &scope.context(Face::Real))?;
     let shown = Parts::of(request, &scope.context(Face::Shown))?.record(request);
@@ -72,7 +73,7 @@ pub(crate) fn ready(
     for (name, value) in real.headers {
         builder = builder.header(name, Secret::new(value));
     }
-    Ok(Ready { web: builder.timeout(timeout).max_body(MAX_ANSWER).build()?, shown })
+    Ok(Ready { web: builder.timeout(timeout).max_body(max_answer).build()?, shown })
 }
 
 fn begin(request: &Request, url: &Url, body: String) -> WebRequestBuilder {

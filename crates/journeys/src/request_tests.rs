@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::bounds::MAX_RUN;
+use crate::bounds::{MAX_ANSWER, MAX_RUN};
 use crate::model::Journey;
 
 /// What the first step of a journey with this request sends.
@@ -14,7 +14,7 @@ fn ready_for(step: &str) -> Result<Ready, NotReady> {
     let journey = Journey::parse(&text).unwrap();
     let secrets = BTreeMap::from([("KEY".to_owned(), Secret::new("hunter 2".to_owned()))]);
     let scope = Scope::new(journey.vars.clone(), Arc::new(secrets));
-    ready(&journey.steps[0].request, &scope, MAX_RUN)
+    ready(&journey.steps[0].request, &scope, MAX_RUN, MAX_ANSWER)
 }
 
 #[test]

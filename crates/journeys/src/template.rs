@@ -231,16 +231,6 @@ impl JsonTemplate {
         }
     }
 
-    /// What its expressions name.
-    pub(crate) fn named(&self) -> BTreeSet<Named> {
-        match self {
-            Self::Fixed(_) => BTreeSet::new(),
-            Self::Text(template) => template.named(),
-            Self::List(items) => items.iter().flat_map(Self::named).collect(),
-            Self::Object(fields) => fields.iter().flat_map(|(_, field)| field.named()).collect(),
-        }
-    }
-
     /// The JSON with everything filled in.
     pub(crate) fn value(&self, context: &Context<'_>) -> Result<Value, TemplateError> {
         Ok(match self {

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::forms::{CaptureForm, OnTimeoutForm, OneOrMany, Span, Statuses};
+use crate::model::Mode;
 
 /// A journey: a scripted path of a user through real systems. See docs/guide/journeys.md.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -22,26 +23,11 @@ pub(super) struct JourneyFile {
     /// Values that templates use. null is one that each run has to be given.
     pub(super) vars: Option<BTreeMap<String, Value>>,
     /// What a failure means: halt (unless it is said), record, log or disabled.
-    pub(super) mode: Option<ModeForm>,
+    pub(super) mode: Option<Mode>,
     /// The services that it crosses, by name: its failure shows on them.
     pub(super) touches: Option<Vec<String>>,
     /// What is done, in this order.
     pub(super) steps: Vec<StepShape>,
-}
-
-/// What a failure means.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "Mode")]
-pub(super) enum ModeForm {
-    /// The first failure ends the run.
-    Halt,
-    /// The run goes on, and every failure is reported at its end.
-    Record,
-    /// The run goes on, and failures are only warnings.
-    Log,
-    /// Failures are ignored.
-    Disabled,
 }
 
 /// What a rule does.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::journal::{Journal, StepNote};
 use super::poll;
 use super::step_error::StepError;
-use crate::bounds::{MAX_RUN, MAX_VALUE};
+use crate::bounds::{MAX_ANSWER, MAX_RUN, MAX_VALUE};
 use crate::courier::{Answer, Courier};
 use crate::judge;
 use crate::model::{Journey, Mode, Step};
@@ -41,7 +41,7 @@ impl Adapter for Traveller {
     async fn execute(&mut self, index: &usize, ctx: &Context<Told>) -> Result<Vec<Told>, Reason> {
         let journey = Arc::clone(&self.journey);
         let Some(step) = journey.steps.get(*index) else { return Ok(Vec::new()) };
-        let mut note = self.journal.begin(step);
+        let mut note = self.journal.begin(*index, step);
         let done = self.step(step, ctx, &mut note).await;
         let at = self.journal.now();
         self.journal.end_step(*index, note, done.as_ref().err());
@@ -71,7 +71,7 @@ impl Traveller {
         ctx: &Context<Told>,
         note: &mut StepNote,
     ) -> Result<(), StepError> {
-        let ready = request::ready(&step.request, &self.scope, MAX_RUN)?;
+        let ready = request::ready(&step.request, &self.scope, MAX_RUN, MAX_ANSWER)?;
         note.record.request = Some(ready.shown.clone());
         let answer = self.courier.send(&ready.web).await?;
         note.answered(&answer);

@@ -78,10 +78,20 @@ impl Journal {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn begin(&self, step: &Step) -> StepNote {
+    pub(super) fn begin(&self, index: usize, step: &Step) -> StepNote {
         self.observer.tell(&News::StepBegan { step: &step.id });
         let began = self.now();
-        StepNote { record: unreached(&step.id, began), began }
+        let record = unreached(&step.id, began);
+        // What stands there if the run ends before the step does.
+        let cut_off = StepRecord {
+            state: StepState::Failed,
+            error: Some("the run ended while it was under way".to_owned()),
+            ..record.clone()
+        };
+        if let Some(place) = self.held().steps.get_mut(index) {
+            *place = Some(cut_off);
+        }
+        StepNote { record, began }
     }
 
     pub(super) fn end_step(&self, index: usize, mut note: StepNote, error: Option<&StepError>) {

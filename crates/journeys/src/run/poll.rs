@@ -11,6 +11,7 @@ use super::journal::Journal;
 use super::rules::Rules;
 use super::step_error::StepError;
 use super::{News, millis};
+use crate::bounds::MAX_POLL_ANSWER;
 use crate::courier::{Answer, Courier, SendError};
 use crate::model::{OnTimeout, Poll};
 use crate::request;
@@ -31,7 +32,7 @@ pub(super) type Polled = Result<Answer, SendError>;
 /// Starts the poller.
 pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepError> {
     let Start { poll, step, scope, courier, journal } = start;
-    let ready = request::ready(&poll.request, &scope, poll.within)?;
+    let ready = request::ready(&poll.request, &scope, poll.within, MAX_POLL_ANSWER)?;
     let breaker = courier.breaker(&ready.web)?;
     let mut rules = Rules::new(&poll.rules, scope.clone())?;
     let began = journal.now();
@@ -86,8 +87,8 @@ pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepErr
 }
 
 fn schedule(poll: &Poll) -> Schedule {
-    let schedule =
-        Schedule::every(poll.every).within(poll.within).poll_timeout(poll.request.timeout);
+    // How long one request may take, `outbound` sees to: its error tells the rules how far it came.
+    let schedule = Schedule::every(poll.every).within(poll.within);
     match poll.max_polls {
         Some(most) => schedule.max_polls(most),
         None => schedule,

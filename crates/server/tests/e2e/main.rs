@@ -17,6 +17,7 @@ mod demo;
 mod exits;
 mod flood;
 mod instances;
+mod journeys;
 mod logs;
 mod mail;
 mod metrics;

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use super::forms::Span;
 use super::mistakes::{Mistakes, Way};
-use super::shape::{JourneyFile, ModeForm, StepShape};
+use super::shape::{JourneyFile, StepShape};
 use crate::bounds::{
     DEFAULT_RUN, MAX_CAPTURES, MAX_EVENTS_NAMED, MAX_EVERY, MAX_NAME, MAX_RUN, MAX_STEPS,
     MAX_TOUCHES, MAX_VARS, MIN_EVERY,
 };
-use crate::model::{Capture, Journey, Mode, Step};
+use crate::model::{Capture, Journey, Step};
 use crate::path::Path;
 use names::Names;
 
@@ -44,7 +44,7 @@ pub(super) fn journey(file: &JourneyFile, mistakes: &mut Mistakes) -> Option<Jou
         site.declare(&way, name);
     }
     let steps = site.steps(&root.key("steps"), &file.steps);
-    let mode = file.mode.map_or_else(Mode::default, ModeForm::into);
+    let mode = file.mode.unwrap_or_default();
     let secrets = site.names.secrets();
     Some(Journey {
         name: name?,
@@ -147,16 +147,5 @@ impl Site<'_> {
             return None;
         }
         Some(time)
-    }
-}
-
-impl From<ModeForm> for Mode {
-    fn from(form: ModeForm) -> Self {
-        match form {
-            ModeForm::Halt => Self::Halt,
-            ModeForm::Record => Self::Record,
-            ModeForm::Log => Self::Log,
-            ModeForm::Disabled => Self::Disabled,
-        }
     }
 }

@@ -84,12 +84,31 @@ impl Site<'_> {
     pub(super) fn json(&mut self, way: &Way, value: &serde_json::Value) -> Option<JsonTemplate> {
         match JsonTemplate::parse(value) {
             Ok(template) => {
-                self.check_named(way, template.named(), May::Variables);
+                self.check_json(way, &template);
                 Some(template)
             }
             Err((steps, error)) => {
                 self.mistakes.add(&way.deeper(&steps), error.to_string());
                 None
+            }
+        }
+    }
+
+    fn check_json(&mut self, way: &Way, json: &JsonTemplate) {
+        match json {
+            JsonTemplate::Fixed(_) => {}
+            JsonTemplate::Text(template) => {
+                self.check_named(way, template.named(), May::Variables);
+            }
+            JsonTemplate::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.check_json(&way.index(index), item);
+                }
+            }
+            JsonTemplate::Object(fields) => {
+                for (key, field) in fields {
+                    self.check_json(&way.key(key), field);
+                }
             }
         }
     }

@@ -99,7 +99,7 @@ async fn travel(
     let mut web = WebOptions::new(policy, clock.clone())?;
     web.ca_file.clone_from(&run.ca_file);
     let courier = Courier::new(Web::new(&web)?, clock.clone())?;
-    let vars = run.vars.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str())));
+    let vars = run.vars.iter().map(|(name, text)| (name.clone(), value(journey, name, text)));
     let secrets = secrets(journey, variables);
     let options = Options { mode, vars: vars.collect(), secrets, courier, clock };
     let travelling = mainstay_journeys::run(journey, options, show.observer());
@@ -147,6 +147,13 @@ impl Show {
     }
 }
 
+/// A value of the kind that the journey gives the variable: a number stays one.
+fn value(journey: &Journey, name: &str, text: &str) -> Value {
+    let is_text = journey.vars.get(name).is_none_or(|var| var.is_string() || var.is_null());
+    let read = if is_text { None } else { serde_json::from_str(text).ok() };
+    read.unwrap_or_else(|| Value::from(text))
+}
+
 /// The secrets that the journey names, as far as they are set.
 fn secrets(journey: &Journey, variables: &Variables) -> Secrets {
     let found = journey.secrets.iter().filter_map(|name| {
@@ -160,7 +167,7 @@ fn secrets(journey: &Journey, variables: &Variables) -> Secrets {
 /// What to do on a command line.
 fn explained(error: StartError) -> anyhow::Error {
     match &error {
-        StartError::UnknownVar { .. } => anyhow::anyhow!("{error}; check --var"),
+        StartError::UnknownVar { .. } => anyhow::anyhow!("--var: {error}"),
         StartError::MissingVars(names) => {
             let flags: Vec<String> = names.iter().map(|name| format!("--var {name}=…")).collect();
             anyhow::anyhow!("variables have no value; give {}", flags.join(" "))

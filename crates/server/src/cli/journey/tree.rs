@@ -1,5 +1,6 @@
 //! Shows a run as a tree that lives: for a terminal.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mainstay_base::{Clock, Moment, SystemClock};
@@ -11,6 +12,8 @@ use crate::output::write_stdout;
 
 /// What a running step turns through.
 const TURNS: [&str; 4] = ["◐", "◓", "◑", "◒"];
+/// The most events of a step that are shown: the last ones.
+const MAX_EVENTS: usize = 6;
 const MILLIS_PER_SECOND: f64 = 1_000.0;
 const MILLIS_PER_TURN: f64 = 120.0;
 
@@ -35,7 +38,7 @@ struct Branch {
     state: Growth,
     line: String,
     error: Option<String>,
-    events: Vec<String>,
+    events: VecDeque<String>,
     poll: Option<Watch>,
 }
 
@@ -65,16 +68,21 @@ impl Tree {
         Self { clock, colors, state: Mutex::new(State { title, steps, began, drawn: 0 }) }
     }
 
-    /// Draws it anew.
+    /// Draws it anew, as far as it fits on the screen: what has left it can't be drawn over.
     pub(super) fn draw(&self) {
+        let (rows, columns) = size();
         let mut state = self.state();
         let lines = state.lines(self.clock.moment(), self.colors);
-        let up = match state.drawn {
-            0 => String::new(),
-            drawn => format!("\u{1b}[{drawn}A\u{1b}[J"),
-        };
-        state.drawn = lines.len();
-        let _ = write_stdout(&format!("{up}{}\n", lines.join("\n")));
+        let hidden = lines.len().saturating_sub(rows.saturating_sub(1));
+        let lines = lines.iter().skip(hidden).map(|line| fitting(line, columns)).collect();
+        redraw(&mut state, lines);
+    }
+
+    /// Draws the whole of it.
+    fn draw_whole(&self) {
+        let mut state = self.state();
+        let lines = state.lines(self.clock.moment(), self.colors);
+        redraw(&mut state, lines);
     }
 
     /// Draws it for the last time, with what came of it.
@@ -83,7 +91,7 @@ impl Tree {
             let error = step.error.clone();
             self.change(&step.id, |branch| (branch.state, branch.error) = (Growth::Skipped, error));
         }
-        self.draw();
+        self.draw_whole();
         let failures = run.failures.iter().map(|one| format!("  {}\n", words::failure(one)));
         let sum = format!("{}\n", words::sum(run));
         let _ = write_stdout(&failures.chain([sum]).collect::<String>());
@@ -120,7 +128,12 @@ impl Observer for Tree {
             News::Event(event) => {
                 let at = words::time(event.offset_ms);
                 let line = words::plain(&format!("{} at {at}", event.name));
-                self.change(&event.step, |branch| branch.events.push(line));
+                self.change(&event.step, |branch| {
+                    if branch.events.len() >= MAX_EVENTS {
+                        branch.events.pop_front();
+                    }
+                    branch.events.push_back(line);
+                });
             }
             News::Polled { step, poll_count } => self.change(step, |branch| {
                 let watch = branch.watch(now);
@@ -140,7 +153,7 @@ impl Observer for Tree {
 impl Branch {
     fn new(id: &str) -> Self {
         let (id, line) = (id.to_owned(), id.to_owned());
-        Self { id, state: Growth::Waiting, line, error: None, events: Vec::new(), poll: None }
+        Self { id, state: Growth::Waiting, line, error: None, events: VecDeque::new(), poll: None }
     }
 
     fn watch(&mut self, now: Moment) -> &mut Watch {
@@ -201,6 +214,41 @@ impl Growth {
     }
 }
 
+/// Writes lines over those that stand there.
+fn redraw(state: &mut State, lines: Vec<String>) {
+    let up = match state.drawn {
+        0 => String::new(),
+        drawn => format!("\u{1b}[{drawn}A\u{1b}[J"),
+    };
+    state.drawn = lines.len();
+    // Whoever went away has no need of the rest.
+    let _ = write_stdout(&format!("{up}{}\n", lines.join("\n")));
+}
+
+/// Rows and columns of the terminal.
+fn size() -> (usize, usize) {
+    const USUAL: (usize, usize) = (24, 80);
+    let known = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    let known = known.map(|size| (usize::from(size.ws_row), usize::from(size.ws_col)));
+    known.filter(|(rows, columns)| *rows > 1 && *columns > 1).unwrap_or(USUAL)
+}
+
+/// The line without what would go on to the next one; colours take no place.
+fn fitting(line: &str, columns: usize) -> String {
+    let (mut fitted, mut width, mut is_color) = (String::new(), 0_usize, false);
+    for letter in line.chars() {
+        is_color |= letter == '\u{1b}';
+        if !is_color {
+            width = width.saturating_add(1);
+        }
+        if width <= columns {
+            fitted.push(letter);
+        }
+        is_color &= letter != 'm';
+    }
+    fitted
+}
+
 fn turn(now: Moment, since: Moment) -> &'static str {
     let turns = now.since(since).as_secs_f64() * MILLIS_PER_SECOND / MILLIS_PER_TURN;
     let count = u32::try_from(TURNS.len()).unwrap_or(1);
@@ -225,11 +273,17 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_too_long_is_cut_and_colours_take_no_place() {
+        assert_eq!(fitting("├─ \u{1b}[32m✓\u{1b}[0m create", 8), "├─ \u{1b}[32m✓\u{1b}[0m cre");
+        assert_eq!(fitting("short", 8), "short");
+    }
+
+    #[test]
     fn a_tree_shows_what_runs_what_was_told_and_what_failed() {
         let mut create = Branch::new("create");
         create.state = Growth::Passed;
         create.line = "create: POST http://x/a → 201 in 12.0 ms".to_owned();
-        create.events = vec!["Created at 12.0 ms".to_owned()];
+        create.events = ["Created at 12.0 ms".to_owned()].into();
         create.watch(moment(20)).polls = 3;
         let mut charge = Branch::new("charge");
         charge.state = Growth::Failed;
