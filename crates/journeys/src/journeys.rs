@@ -134,21 +134,12 @@ impl Journeys {
         source: &str,
         is_enabled: bool,
     ) -> Result<EditedJourney, JourneysError> {
-        let source = replace_nul(source);
-        let journey = Journey::parse(&source).map_err(JourneysError::Mistakes)?;
+        let told = Told::read(replace_nul(source).into_owned())?;
         let (id, now) = (self.shared.ids.next(), tx.now().await?);
-        let every_ms = every_ms(&journey);
-        let defined = Defined {
-            name: &journey.name,
-            source: &source,
-            is_enabled,
-            every_ms,
-            touches: &journey.touches,
-            next_run_at: every_ms.filter(|_| is_enabled).map(|_| now),
-        };
+        let defined = told.defined(is_enabled, now);
         journeys::insert(tx, id, &defined, now).await?;
-        announce::edited(out, id, &journey.name, Edit::Created)?;
-        Ok(EditedJourney { id, name: journey.name })
+        announce::edited(out, id, &told.name, Edit::Created)?;
+        Ok(EditedJourney { id, name: told.name })
     }
 
     /// Edits a journey. One whose interval is another, or that is switched on, is due at once.
@@ -167,26 +158,27 @@ impl Journeys {
         if edit.generation.is_some_and(|seen| seen != before.generation) {
             return Err(JourneysError::Changed { generation: before.generation });
         }
-        let source = edit.source.map_or(source, |source| replace_nul(&source).into_owned());
-        let journey = Journey::parse(&source).map_err(JourneysError::Mistakes)?;
-        let is_enabled = edit.is_enabled.unwrap_or(before.is_enabled);
-        let (every_ms, now) = (every_ms(&journey), tx.now().await?);
-        let stays = before.is_enabled && before.every_ms == every_ms;
-        let planned = before.next_run_at.filter(|_| stays).unwrap_or(now);
-        let defined = Defined {
-            name: &journey.name,
-            source: &source,
-            is_enabled,
-            every_ms,
-            touches: &journey.touches,
-            next_run_at: every_ms.filter(|_| is_enabled).map(|_| planned),
+        let told = match edit.source {
+            Some(source) => Told::read(replace_nul(&source).into_owned())?,
+            // It may be one that this version can't read any more, and still has to be switched off.
+            None => Told {
+                name: before.name,
+                every_ms: before.every_ms,
+                touches: before.touches,
+                source,
+            },
         };
+        let is_enabled = edit.is_enabled.unwrap_or(before.is_enabled);
+        let now = tx.now().await?;
+        let stays = before.is_enabled && before.every_ms == told.every_ms;
+        let planned = before.next_run_at.filter(|_| stays).unwrap_or(now);
+        let defined = told.defined(is_enabled, planned);
         if !journeys::update(tx, (id, before.generation), &defined, now).await? {
             let generation = before.generation.saturating_add(1);
             return Err(JourneysError::Changed { generation });
         }
-        announce::edited(out, id, &journey.name, Edit::Updated)?;
-        Ok(EditedJourney { id, name: journey.name })
+        announce::edited(out, id, &told.name, Edit::Updated)?;
+        Ok(EditedJourney { id, name: told.name })
     }
 
     /// Removes a journey with its runs; one that is under way is ended.
@@ -305,6 +297,33 @@ impl<T> Listed<T> {
         items.truncate(limit);
         let next = items.last().filter(|_| has_more).map(id);
         Self { items, next }
+    }
+}
+
+/// What a source says, as far as the room keeps it beside the source.
+struct Told {
+    name: String,
+    every_ms: Option<i64>,
+    touches: Vec<String>,
+    source: String,
+}
+
+impl Told {
+    fn read(source: String) -> Result<Self, JourneysError> {
+        let journey = Journey::parse(&source).map_err(JourneysError::Mistakes)?;
+        let every_ms = every_ms(&journey);
+        Ok(Self { name: journey.name, every_ms, touches: journey.touches, source })
+    }
+
+    fn defined(&self, is_enabled: bool, planned: Timestamp) -> Defined<'_> {
+        Defined {
+            name: &self.name,
+            source: &self.source,
+            is_enabled,
+            every_ms: self.every_ms,
+            touches: &self.touches,
+            next_run_at: self.every_ms.filter(|_| is_enabled).map(|_| planned),
+        }
     }
 }
 
