@@ -35,6 +35,7 @@ use crate::routes;
         (name = "board", description = "Everything at a glance."),
         (name = "instances", description = "Who shares the polling."),
         (name = "files", description = "Transcripts of incident calls, the reports made of them, and who else may read these."),
+        (name = "journeys", description = "Scripted paths of a user, run on a schedule, and what came of each run."),
         (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),
     )

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_jobs::Jobs;
+use mainstay_journeys::Journeys;
 use mainstay_reports::Reports;
 use tokio_util::sync::CancellationToken;
 
@@ -48,6 +49,7 @@ pub(crate) struct State {
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    pub(crate) journeys: Journeys,
     pub(crate) reports: Reports,
     pub(crate) build: BuildInfo,
     pub(crate) started_at: Timestamp,
@@ -176,6 +178,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         live,
         jobs,
         monitor,
+        journeys,
         reports,
         build,
         started_at,
@@ -196,6 +199,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         live,
         jobs,
         monitor,
+        journeys,
         reports,
         build,
         started_at,

@@ -12,6 +12,7 @@ mod data;
 mod demo;
 mod descriptors;
 pub mod exit;
+mod journey;
 mod listen;
 mod metrics;
 mod monitor;

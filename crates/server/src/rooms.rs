@@ -8,6 +8,7 @@ use mainstay_accounts::{Accounts, Pepper, SeenQueue};
 use mainstay_base::{Clock, IdSource, SystemRng};
 use mainstay_events::{Events, EventsOptions, EventsTasks, Topic};
 use mainstay_jobs::{Handler, Jobs, JobsOptions};
+use mainstay_journeys::Journeys;
 use mainstay_monitor::latency::Upkeep;
 use mainstay_monitor::past::Keyframes;
 use mainstay_outbound::Mailer;
@@ -19,7 +20,7 @@ use crate::config::Config;
 use crate::post::MailPost;
 use crate::room::Ties;
 use crate::work::{self, JobLetterbox};
-use crate::{data, report, room};
+use crate::{data, journey, report, room};
 
 /// How long uploads may take to land at the stop.
 const LANDING: Duration = Duration::from_secs(5);
@@ -35,6 +36,7 @@ pub(crate) struct Rooms {
     pub(crate) accounts: Accounts,
     pub(crate) seen: SeenQueue,
     pub(crate) pepper: Pepper,
+    pub(crate) journeys: Journeys,
     pub(crate) reports: Reports,
 }
 
@@ -99,10 +101,21 @@ pub(crate) async fn open(
     jobs.register(&[desk.follower]);
     jobs.register(&handlers);
     let schema_version = moved.version;
-    let reports = desk.reports;
+    let (journeys, reports) = (journey::open(config, &events, &jobs, &ids), desk.reports);
     let ending = Ending { db: db.clone(), reports: reports.clone(), tasks, last };
-    let rooms =
-        Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, pepper, reports };
+    let rooms = Rooms {
+        db,
+        ids,
+        schema_version,
+        events,
+        jobs,
+        handlers,
+        accounts,
+        seen,
+        pepper,
+        journeys,
+        reports,
+    };
     Ok((rooms, ending))
 }
 

@@ -13,6 +13,7 @@ use mainstay_http::{
     Surface, SystemCheck, SystemDatabase, Vitals,
 };
 use mainstay_jobs::{Jobs, Turning};
+use mainstay_journeys::Journeys;
 use mainstay_reports::Reports;
 use mainstay_store::{Db, Dialect, StoreError, migrate};
 use tokio::runtime::Handle;
@@ -42,6 +43,7 @@ pub(crate) struct Parts {
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    pub(crate) journeys: Journeys,
     pub(crate) reports: Reports,
     /// Whether the embedded runner turns, where there is one.
     pub(crate) runner: Option<Turning>,
@@ -74,6 +76,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         live,
         jobs,
         monitor,
+        journeys,
         reports,
         runner,
         cookie,
@@ -103,6 +106,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         live,
         jobs,
         monitor: surface,
+        journeys,
         reports,
         limits,
     }

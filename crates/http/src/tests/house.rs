@@ -16,6 +16,7 @@ use mainstay_accounts::{Accounts, HashingLimits, NoPost, Options, Pepper};
 use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
 use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
+use mainstay_journeys::{Journeys, JourneysOptions};
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::latency::Retention;
 use mainstay_monitor::shards::Instances;
@@ -55,6 +56,7 @@ pub(super) struct House {
     pub(super) events: Events,
     pub(super) jobs: Jobs,
     pub(super) monitor: Monitor,
+    pub(super) journeys: Journeys,
     pub(super) reports: Reports,
     /// The engine, as a test wants it.
     pub(super) engine: Arc<Engine>,
@@ -127,7 +129,7 @@ impl House {
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
-        let Rooms { accounts, events, jobs, monitor, reports, engine, .. } = rooms;
+        let Rooms { accounts, events, jobs, monitor, journeys, reports, engine, .. } = rooms;
         let _database = database;
         Self {
             address,
@@ -136,6 +138,7 @@ impl House {
             events,
             jobs,
             monitor,
+            journeys,
             reports,
             engine,
             origin,
@@ -175,6 +178,7 @@ struct Rooms {
     events: Events,
     jobs: Jobs,
     monitor: Monitor,
+    journeys: Journeys,
     reports: Reports,
     engine: Arc<Engine>,
     proofs: Proofs,
@@ -202,7 +206,7 @@ impl Rooms {
         let views = Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR);
         let monitor = Monitor {
             services: Services::new(events.clone(), ids.clone(), Arc::new(Plain), Arc::new(|| {})),
-            aliases: Aliases::new(events.clone(), ids),
+            aliases: Aliases::new(events.clone(), ids.clone()),
             graphs: graphs.clone(),
             views: views.with_graphs(graphs),
             past: Past::new(db.clone(), Retention::default().hours()),
@@ -210,12 +214,18 @@ impl Rooms {
             instances: Instances::new(db.clone(), Arc::clone(clock), Tenure::alone()),
             fetch: Arc::clone(&engine) as _,
         };
+        let journeys = Journeys::new(JourneysOptions {
+            events: events.clone(),
+            jobs: jobs.clone(),
+            ids,
+            secret_names: std::collections::BTreeSet::new(),
+        });
         let doorbell = events.doorbell().clone();
         let reports = reports(&events, &jobs, clock, reports_on);
         let accounts = accounts(db.clone(), clock, doorbell.clone());
         let proofs = Proofs::new(accounts.clone(), Arc::clone(clock));
         tokio::spawn(proofs.clone().run(doorbell, CancellationToken::new()));
-        Self { accounts, events, jobs, monitor, reports, engine, proofs }
+        Self { accounts, events, jobs, monitor, journeys, reports, engine, proofs }
     }
 }
 
@@ -274,6 +284,7 @@ fn surface(world: &Arc<World>, plan: &Plan, rooms: &Rooms) -> Surface {
         },
         jobs: rooms.jobs.clone(),
         monitor: rooms.monitor.clone(),
+        journeys: rooms.journeys.clone(),
         reports: rooms.reports.clone(),
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },
         started_at: Timestamp::from_millis(1_794_776_400_007),

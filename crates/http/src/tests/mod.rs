@@ -25,6 +25,7 @@ mod health;
 mod house;
 mod instances;
 mod jobs;
+mod journeys;
 mod login;
 mod observed;
 mod openapi;

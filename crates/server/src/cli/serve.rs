@@ -8,7 +8,6 @@ use clap::Args;
 use mainstay_accounts::Token;
 use mainstay_base::{Clock, SystemClock, SystemRng};
 use mainstay_http::{CookieName, Drained, Live, Proofs, Surface, Tls};
-use mainstay_jobs::RunnerTask;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +20,8 @@ use crate::metrics::Recorder;
 use crate::rooms::{self, Rooms};
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
-use crate::{data, descriptors, listen, monitor, runtime, shutdown, work};
+use crate::work::{self, Runners};
+use crate::{data, descriptors, journey, listen, monitor, runtime, shutdown};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -167,7 +167,7 @@ where
 struct Tasks {
     tasks: JoinSet<()>,
     monitor: TaskTracker,
-    runner: Option<RunnerTask>,
+    runner: Option<Runners>,
 }
 
 /// What this process has whatever it does.
@@ -209,7 +209,7 @@ fn start(
     let Beside { clock, recorder, own_port, cookie } = beside;
     let Tasks { tasks, monitor: polls, runner } = running;
     let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, .. } = rooms;
-    let Rooms { pepper, reports, .. } = rooms;
+    let Rooms { pepper, journeys, reports, .. } = rooms;
     let parts = monitor::Parts {
         clock: Arc::clone(&clock),
         ids: ids.clone(),
@@ -226,8 +226,12 @@ fn start(
         let (pulse, recorder, stop) = (Arc::clone(&pulse), recorder.clone(), stop.clone());
         async move { pulse.beat(stop, || recorder.upkeep()).await }
     });
+    let traveller = journey::runner(config, &clock, &journeys, Some(own_port))?;
+    // Also where others run them: their runs follow what is done to their jobs here.
+    jobs.register(&[Arc::clone(&traveller)]);
+    tasks.spawn(mainstay_journeys::engine::run(journeys.clone(), stop.clone()));
     if config.jobs.embedded {
-        *runner = Some(work::run(config, jobs.clone(), handlers, stop.clone())?);
+        *runner = Some(work::run(config, jobs.clone(), handlers, traveller, stop.clone())?);
     } else {
         // Whoever runs jobs elsewhere need not have metrics that are read.
         tasks.spawn(mainstay_jobs::tell_depth(jobs.clone(), stop.clone()));
@@ -251,8 +255,9 @@ fn start(
         live,
         jobs,
         monitor,
+        journeys,
         reports,
-        runner: runner.as_ref().map(RunnerTask::turning),
+        runner: runner.as_ref().map(Runners::turning),
         cookie,
     };
     Ok(wire::surface(config, parts))
