@@ -59,7 +59,7 @@ it('runs a journey, and shows on one axis what failed with got and expected', as
   const steps = page.getByRole('option');
   expect(await steps.count()).toBe(1);
   expect(await steps.first().getAttribute('aria-label')).toContain('page: failed');
-  expect(await page.locator('[data-copy="curl command"]').innerText()).toContain(`curl -sS -i '${shop(503)}'`);
+  expect(await page.locator('[data-copy="curl command"]').innerText()).toContain(`curl -sS -i -L '${shop(503)}'`);
   await lookAround(page, 'journey-run-failed');
   await go(page, '/');
   await go(page, '/journeys?filter=by+hand');
