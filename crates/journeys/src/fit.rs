@@ -37,7 +37,8 @@ pub(crate) fn reason(record: &RunRecord) -> Option<String> {
     let first = record.failures.first()?;
     let more = match record.failures.len() {
         1 => String::new(),
-        count => format!(" (and {} more)", count.saturating_sub(1)),
+        2 => "; there is another failure".to_owned(),
+        count => format!("; there are {} other failures", count.saturating_sub(1)),
     };
     let step = first.step.as_deref().map(|step| format!("{step}: ")).unwrap_or_default();
     Some(cut(&format!("{step}{}{more}", first.message), MAX_MESSAGE))
@@ -162,6 +163,9 @@ mod tests {
 
     #[test]
     fn the_reason_is_the_first_failure_with_its_step() {
-        assert_eq!(reason(&record("", 1, 0)).unwrap(), "s0: status is 500 (and 1 more)");
+        assert_eq!(
+            reason(&record("", 1, 0)).unwrap(),
+            "s0: status is 500; there is another failure"
+        );
     }
 }

@@ -56,7 +56,6 @@ pub(super) struct House {
     pub(super) events: Events,
     pub(super) jobs: Jobs,
     pub(super) monitor: Monitor,
-    pub(super) journeys: Journeys,
     pub(super) reports: Reports,
     /// The engine, as a test wants it.
     pub(super) engine: Arc<Engine>,
@@ -129,7 +128,7 @@ impl House {
         let (stop, stopped) = oneshot::channel();
         let stopped = async { stopped.await.unwrap_or(()) };
         let serving = tokio::spawn(serve(listener, plan.tls, service, stopped, plan.grace));
-        let Rooms { accounts, events, jobs, monitor, journeys, reports, engine, .. } = rooms;
+        let Rooms { accounts, events, jobs, monitor, reports, engine, .. } = rooms;
         let _database = database;
         Self {
             address,
@@ -138,7 +137,6 @@ impl House {
             events,
             jobs,
             monitor,
-            journeys,
             reports,
             engine,
             origin,

@@ -209,7 +209,7 @@ fn view(row: &Row) -> Result<JourneyView, JourneysError> {
         is_enabled: row.get("is_enabled")?,
         every_ms: row.get("every_ms")?,
         touches: touches(row)?,
-        outcome: outcome(row.get("outcome")?)?,
+        outcome: outcome(row.get::<Option<String>>("outcome")?.as_deref())?,
         outcome_since: row.get("outcome_since")?,
         failed_message: row.get("failed_message")?,
         failed_run_id: row.get("failed_run_id")?,
@@ -224,8 +224,8 @@ pub(super) fn touches(row: &Row) -> Result<Vec<String>, JourneysError> {
     serde_json::from_str(&row.get::<String>("touches")?).map_err(|_| UnknownWord.into())
 }
 
-pub(super) fn outcome(word: Option<String>) -> Result<Option<RunOutcome>, UnknownWord> {
-    match word.as_deref() {
+pub(super) fn outcome(word: Option<&str>) -> Result<Option<RunOutcome>, UnknownWord> {
+    match word {
         None => Ok(None),
         Some("passed") => Ok(Some(RunOutcome::Passed)),
         Some("failed") => Ok(Some(RunOutcome::Failed)),

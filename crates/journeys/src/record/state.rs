@@ -48,7 +48,8 @@ pub(crate) async fn finish(
     };
     announce::run_finished(out, &ended)?;
     if row.get::<i64>("generation")? == run.generation {
-        let before = (outcome(row.get("outcome")?)?, row.get("outcome_since")?);
+        let before =
+            (outcome(row.get::<Option<String>>("outcome")?.as_deref())?, row.get("outcome_since")?);
         turn(tx, out, &ended, before, now).await?;
     } else {
         tx.after_commit(measure::stale);
