@@ -1,6 +1,5 @@
 //! `./scripts/bench journeys`: the CPU time of a step of a journey (templates, request, checks, capture, record)
 //! beside that of the same requests by the client alone, and by curl, a process for each.
-#![expect(clippy::disallowed_methods, reason = "a bench measures the real clock")]
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;

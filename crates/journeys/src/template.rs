@@ -346,8 +346,7 @@ fn plain(text: &str, parts: &mut Vec<Part>) -> Result<(), BadTemplate> {
 /// Where `}}` stands that closes an expression.
 fn expression_end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
-    let mut letters = outside_quotes(text).peekable();
-    while let Some((at, letter)) = letters.next() {
+    for (at, letter) in outside_quotes(text) {
         match letter {
             '{' => depth = depth.saturating_add(1),
             '}' if depth > 0 => depth = depth.saturating_sub(1),

@@ -103,7 +103,7 @@ impl Traveller {
             count => format!(" (and {} more)", count.saturating_sub(1)),
         };
         let message = format!("{}{more}", judge::told(first, answer));
-        let check = Some((*first).clone());
+        let check = Some(Box::new((*first).clone()));
         Err(StepError { check, ..StepError::new(FailureKind::Assertion, message) })
     }
 

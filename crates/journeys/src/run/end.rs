@@ -119,7 +119,7 @@ fn failed(journey: &Journey, failure: &Failure) -> FailureRecord {
     let step = step_id(journey, failure.command_index);
     let (kind, message, check) = match &failure.cause {
         Cause::Command(reason) => match reason.downcast_ref::<StepError>() {
-            Some(error) => (error.kind, error.message.clone(), error.check.clone()),
+            Some(error) => (error.kind, error.message.clone(), error.check.as_deref().cloned()),
             None => (FailureKind::Request, reason.to_string(), None),
         },
         Cause::Poller { error: error @ PollerError::Timeout(_), .. } => {

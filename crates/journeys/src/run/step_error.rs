@@ -15,7 +15,7 @@ use crate::text::cut;
 pub(super) struct StepError {
     pub(super) kind: FailureKind,
     pub(super) message: String,
-    pub(super) check: Option<CheckRecord>,
+    pub(super) check: Option<Box<CheckRecord>>,
 }
 
 impl StepError {

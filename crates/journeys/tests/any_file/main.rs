@@ -37,9 +37,9 @@ fn broken() -> impl Strategy<Value = String> {
         let mut text = GOOD.to_owned();
         for (at, length, word) in changes {
             let from =
-                (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+                (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
             let to = (from + length).min(text.len());
-            let to = (to..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap();
+            let to = (to..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(from);
             text.replace_range(from..to, word);
         }
         text
