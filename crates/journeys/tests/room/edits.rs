@@ -52,7 +52,7 @@ each_database! {
         for name in ["a", "b", "c"] {
             made.push(house.keep(&house.source(name, "")).await.unwrap());
         }
-        made.sort_by(|one, other| other.to_string().cmp(&one.to_string()));
+        made.sort_by_key(|id| std::cmp::Reverse(id.to_string()));
         let first = house.journeys.list(None, 2).await.unwrap();
         let second = house.journeys.list(first.next, 2).await.unwrap();
         assert_eq!(second.next, None);
