@@ -152,6 +152,16 @@ pub(crate) const TABLE: &[Entry] = &[
     crews("DELETE", "/api/nets/{id}"),
     crews("POST", "/api/nets/{id}/load"),
     crews("POST", "/api/nets/{id}/unload"),
+    reads("/api/journeys", Role::Viewer),
+    edits("POST", "/api/journeys"),
+    edits("POST", "/api/journeys/check").limited(&CHECKS),
+    reads("/api/journeys/failing", Role::Viewer),
+    reads("/api/journeys/{id}", Role::Viewer),
+    edits("PATCH", "/api/journeys/{id}"),
+    edits("DELETE", "/api/journeys/{id}"),
+    edits("POST", "/api/journeys/{id}/run").limited(&RUNS),
+    reads("/api/journeys/{id}/runs", Role::Viewer),
+    reads("/api/runs/{id}", Role::Viewer),
     reads("/api/events", Role::Viewer),
     reads("/api/events/history", Role::Viewer),
 ];
@@ -196,6 +206,12 @@ static NET_LISTS: Limit = Limit { name: "list_nets", count: 30, window: Duration
 /// Each makes Mainstay call somebody, and machines cost.
 static OPERATIONS: Limit =
     Limit { name: "change_fleet", count: 120, window: Duration::from_secs(60) };
+
+/// Each is long to read; a person who types asks a few times a second.
+static CHECKS: Limit = Limit { name: "check_journey", count: 300, window: Duration::from_secs(60) };
+
+/// Each makes Mainstay call somebody, many times.
+static RUNS: Limit = Limit { name: "run_journey", count: 60, window: Duration::from_secs(60) };
 
 const METRICS: Needs = Needs {
     hint: " The metrics are open to everyone when metrics.public (MAINSTAY_METRICS_PUBLIC=true) is \

@@ -93,6 +93,8 @@ codes! {
     InvalidOrExpiredToken: BAD_REQUEST, "invalid_or_expired_token", "The link is not valid any more";
     /// The text is no kind of job.
     InvalidJobKind: BAD_REQUEST, "invalid_job_kind", "The kind of job is not valid";
+    /// The file is no journey: `mistakes` says where and why.
+    InvalidJourney: BAD_REQUEST, "invalid_journey", "The journey is not valid";
     /// The text is no name of a service.
     InvalidName: BAD_REQUEST, "invalid_name", "The name is not valid";
     /// The path is not readable, or a part of it is not of the expected kind.
@@ -121,6 +123,8 @@ codes! {
     JobNotFailed: CONFLICT, "job_not_failed", "The job has not failed";
     /// Another job about the same thing is unfinished.
     JobSubjectTaken: CONFLICT, "job_subject_taken", "The same work is under way";
+    /// The journey was edited meanwhile.
+    JourneyChanged: CONFLICT, "journey_changed", "The journey was changed meanwhile";
     /// Nobody else could administer Mainstay.
     LastAdmin: CONFLICT, "last_admin", "This is the last active admin";
     /// The body is not JSON.
@@ -173,6 +177,8 @@ codes! {
     S3PutFailed: SERVICE_UNAVAILABLE, "s3_put_failed", "The file could not be stored";
     /// The service was edited or removed while it was polled.
     ServiceChanged: CONFLICT, "service_changed", "The service was changed meanwhile";
+    /// A run of the journey has not ended.
+    RunInProgress: CONFLICT, "run_in_progress", "A run is under way";
     /// More requests came than are allowed in this time.
     RateLimited: TOO_MANY_REQUESTS, "rate_limited", "There are too many requests";
     /// The API token's scope does not reach so far.
@@ -201,6 +207,8 @@ codes! {
     TooManyHeaders: REQUEST_HEADER_FIELDS_TOO_LARGE, "too_many_headers", "There are too many headers";
     /// The user has as many nets as one may have.
     TooManyNets: CONFLICT, "too_many_nets", "There are too many nets";
+    /// There are as many journeys as there may be.
+    TooManyJourneys: CONFLICT, "too_many_journeys", "There are too many journeys";
     /// There are as many services as there may be.
     TooManyServices: CONFLICT, "too_many_services", "There are too many services";
     /// The file has as many shares as one may have.

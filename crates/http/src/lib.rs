@@ -3,7 +3,8 @@
 //! `client` (whose request it is) → `router` → `observe` (one layer: `gate` with `flood`, `host`,
 //! `origin` and `credential`; `request_id`, `flight`, `headers`) → `authenticate` with `access` (who may
 //! call which route) and `cookie` → [`extract`] → `routes` with `probe`, `next` and `sse` (live streams) →
-//! `error` with `error_of_accounts`, `error_of_fleet`, `error_of_jobs`, `error_of_monitor` and `error_of_reports` on the way out. Every bound
+//! `error` with `error_of_accounts`, `error_of_fleet`, `error_of_jobs`,
+//! `error_of_journeys`, `error_of_monitor` and `error_of_reports` on the way out. Every bound
 //! stands in [`limits`], every metric in [`measure`], every error code in `code`; `surface` is what it
 //! is all given.
 //!
@@ -21,6 +22,7 @@ mod error;
 mod error_of_accounts;
 mod error_of_fleet;
 mod error_of_jobs;
+mod error_of_journeys;
 mod error_of_monitor;
 mod error_of_reports;
 pub mod extract;

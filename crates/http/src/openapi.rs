@@ -36,6 +36,7 @@ use crate::routes;
         (name = "instances", description = "Who shares the polling."),
         (name = "files", description = "Transcripts of incident calls, the reports made of them, and who else may read these."),
         (name = "fleet", description = "Workers, the machines that run the agent, and the nets that are loaded on them."),
+        (name = "journeys", description = "Scripted paths of a user, run on a schedule, and what came of each run."),
         (name = "events", description = "What happens, the moment it happens."),
         (name = "admin", description = "Who may do what, and who did what."),
     )

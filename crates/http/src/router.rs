@@ -11,6 +11,7 @@ use mainstay_base::{Clock, IdSource, Secret, Timestamp};
 use mainstay_fleet::Fleet;
 use mainstay_fleet::agent::Agent;
 use mainstay_jobs::Jobs;
+use mainstay_journeys::Journeys;
 use mainstay_reports::Reports;
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +51,7 @@ pub(crate) struct State {
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    pub(crate) journeys: Journeys,
     pub(crate) reports: Reports,
     pub(crate) fleet: Fleet,
     pub(crate) build: BuildInfo,
@@ -186,6 +188,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         live,
         jobs,
         monitor,
+        journeys,
         reports,
         fleet,
         build,
@@ -207,6 +210,7 @@ fn state(surface: Surface, openapi: String, stopping: CancellationToken) -> Shar
         live,
         jobs,
         monitor,
+        journeys,
         reports,
         fleet,
         build,

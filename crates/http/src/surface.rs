@@ -10,6 +10,7 @@ use mainstay_accounts::Accounts;
 use mainstay_base::{Clock, IdSource, Timestamp};
 use mainstay_fleet::Fleet;
 use mainstay_jobs::Jobs;
+use mainstay_journeys::Journeys;
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::shards::Instances;
 use mainstay_monitor::{Fetch, Graphs, Past, Polling, Services, Views};
@@ -37,6 +38,8 @@ pub struct Surface {
     pub jobs: Jobs,
     /// What is watched.
     pub monitor: Monitor,
+    /// Scripted paths of a user.
+    pub journeys: Journeys,
     /// Transcripts and the reports made of them.
     pub reports: Reports,
     /// Workers and their nets.

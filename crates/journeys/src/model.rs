@@ -8,6 +8,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::path::Path;
 use crate::template::{JsonTemplate, Template};
@@ -34,8 +35,11 @@ pub struct Journey {
 }
 
 /// What a failure means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = JourneyMode)]
 pub enum Mode {
     /// The first failure ends the run.
     #[default]

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use mainstay_base::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::model::Mode;
 
 /// What came of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunRecord {
     /// The journey's name.
     pub journey: String,
@@ -18,6 +19,7 @@ pub struct RunRecord {
     /// How it ended. In the modes `log` and `disabled` it never failed.
     pub outcome: RunOutcome,
     /// When it began.
+    #[schema(value_type = String, format = DateTime)]
     pub started_at: Timestamp,
     /// How long it took.
     pub duration_ms: f64,
@@ -34,7 +36,7 @@ pub struct RunRecord {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOutcome {
     /// As it should.
@@ -44,7 +46,7 @@ pub enum RunOutcome {
 }
 
 /// One step of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StepRecord {
     /// Its name.
     pub id: String,
@@ -55,19 +57,22 @@ pub struct StepRecord {
     /// How long it took, without what its poller did afterwards.
     pub duration_ms: f64,
     /// What was sent.
+    #[schema(required)]
     pub request: Option<RequestRecord>,
     /// What came back.
+    #[schema(required)]
     pub answer: Option<AnswerRecord>,
     /// What was checked.
     pub checks: Vec<CheckRecord>,
     /// What was kept of the answer.
     pub captures: BTreeMap<String, Value>,
     /// Why it failed or was not done.
+    #[schema(required)]
     pub error: Option<String>,
 }
 
 /// How a step ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
     /// All was as expected.
@@ -79,7 +84,7 @@ pub enum StepState {
 }
 
 /// What was sent. Secrets stand in it as `$NAME`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RequestRecord {
     /// How it was asked.
     pub method: String,
@@ -88,13 +93,14 @@ pub struct RequestRecord {
     /// The journey's own headers.
     pub headers: Vec<HeaderRecord>,
     /// What was sent, shortened.
+    #[schema(required)]
     pub body: Option<String>,
     /// The same as a command of the shell, whole, with secrets as variables of it.
     pub curl: String,
 }
 
 /// A header that was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HeaderRecord {
     /// Its name.
     pub name: String,
@@ -103,13 +109,14 @@ pub struct HeaderRecord {
 }
 
 /// What came back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AnswerRecord {
     /// Its status.
     pub status: u16,
     /// The time to its last byte.
     pub latency_ms: f64,
     /// Its content type, if it has one.
+    #[schema(required)]
     pub content_type: Option<String>,
     /// The body, shortened.
     pub body: String,
@@ -118,7 +125,7 @@ pub struct AnswerRecord {
 }
 
 /// One thing that was checked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct CheckRecord {
     /// What: `status`, a JSONPath, `header NAME`, `body_contains` or `within`.
     pub what: String,
@@ -127,11 +134,12 @@ pub struct CheckRecord {
     /// What was expected.
     pub expected: Value,
     /// What there was; absent where there was nothing.
+    #[schema(required)]
     pub got: Option<Value>,
 }
 
 /// One event.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct EventRecord {
     /// Its number, from 0 without gaps.
     pub sequence: u64,
@@ -140,13 +148,14 @@ pub struct EventRecord {
     /// The step that told it, or whose poller did.
     pub step: String,
     /// The poller that told it, if it was one.
+    #[schema(required)]
     pub poller: Option<u64>,
     /// When, since the beginning of the run.
     pub offset_ms: f64,
 }
 
 /// One poller.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PollerRecord {
     /// Its number within the run, from 1.
     pub id: u64,
@@ -165,15 +174,18 @@ pub struct PollerRecord {
     /// How many events it told.
     pub event_count: u64,
     /// What it was asking.
+    #[schema(required)]
     pub request: Option<RequestRecord>,
     /// What the last poll that completed brought: JSON, or text, shortened.
+    #[schema(required)]
     pub last_value: Option<Value>,
     /// Why it failed.
+    #[schema(required)]
     pub error: Option<String>,
 }
 
 /// How a poller ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PollerState {
     /// The resource settled.
@@ -187,20 +199,22 @@ pub enum PollerState {
 }
 
 /// What failed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct FailureRecord {
     /// The step that it belongs to; absent where it is the whole run.
+    #[schema(required)]
     pub step: Option<String>,
     /// What kind of failure it is.
     pub kind: FailureKind,
     /// What happened.
     pub message: String,
     /// The check that failed, where it is one.
+    #[schema(required)]
     pub check: Option<CheckRecord>,
 }
 
 /// What kind of failure it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
     /// An answer was not as expected.

@@ -14,6 +14,7 @@ mod demo;
 mod descriptors;
 pub mod exit;
 mod fleet;
+mod journey;
 mod listen;
 mod metrics;
 mod monitor;

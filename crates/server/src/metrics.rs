@@ -85,6 +85,7 @@ impl Recorder {
         web::describe_metrics();
         blobs::describe_metrics();
         llm::describe_metrics();
+        mainstay_journeys::describe_metrics();
         mainstay_reports::describe_metrics();
         mainstay_fleet::describe_metrics();
         engine::describe_metrics();

@@ -52,7 +52,7 @@ pub(crate) fn start(
 ) -> anyhow::Result<Monitor> {
     let Parts { clock, ids, events, pepper, own_port } = parts;
     let rng: Arc<dyn Rng> = Arc::new(SystemRng);
-    let web = web(config, Arc::clone(&clock), own_port)?;
+    let web = web(config, Arc::clone(&clock), Some(own_port))?;
     let observer = WebObserver::new(web, Arc::clone(&clock));
     // Whatever is stored of polls has the time of the database: clocks of instances may disagree.
     let wall = Arc::new(DatabaseClock::new(clock));
@@ -159,11 +159,15 @@ fn keep_leases(
 }
 
 /// Calls by HTTP, held to what the configuration allows.
-fn web(config: &Config, clock: Arc<dyn Clock>, own_port: u16) -> anyhow::Result<Web> {
+pub(crate) fn web(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    own_port: Option<u16>,
+) -> anyhow::Result<Web> {
     let policy = Policy {
         private: config.alone(),
         allow: config.outbound.allow.clone(),
-        own: Some(OwnDoor::new(own_port)),
+        own: own_port.map(OwnDoor::new),
     };
     let mut options = WebOptions::new(policy, clock)?;
     options.ca_file.clone_from(&config.outbound.ca_file);

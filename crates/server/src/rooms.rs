@@ -9,6 +9,7 @@ use mainstay_base::{Clock, IdSource, SystemRng};
 use mainstay_events::{Events, EventsOptions, EventsTasks, Topic};
 use mainstay_fleet::{Fleet, Operator};
 use mainstay_jobs::{Handler, Jobs, JobsOptions};
+use mainstay_journeys::Journeys;
 use mainstay_monitor::latency::Upkeep;
 use mainstay_monitor::past::Keyframes;
 use mainstay_outbound::Mailer;
@@ -20,7 +21,7 @@ use crate::config::Config;
 use crate::post::MailPost;
 use crate::room::Ties;
 use crate::work::{self, JobLetterbox};
-use crate::{data, fleet, report, room};
+use crate::{data, fleet, journey, report, room};
 
 /// How long uploads may take to land at the stop.
 const LANDING: Duration = Duration::from_secs(5);
@@ -36,6 +37,7 @@ pub(crate) struct Rooms {
     pub(crate) accounts: Accounts,
     pub(crate) seen: SeenQueue,
     pub(crate) pepper: Pepper,
+    pub(crate) journeys: Journeys,
     pub(crate) reports: Reports,
     pub(crate) fleet: Fleet,
 }
@@ -103,7 +105,7 @@ pub(crate) async fn open(
     jobs.register(&[desk.follower]);
     jobs.register(&handlers);
     let schema_version = moved.version;
-    let reports = desk.reports;
+    let (journeys, reports) = (journey::open(config, &events, &jobs, &ids), desk.reports);
     let ending = Ending { db: db.clone(), reports: reports.clone(), tasks, last };
     let rooms = Rooms {
         db,
@@ -115,6 +117,7 @@ pub(crate) async fn open(
         accounts,
         seen,
         pepper,
+        journeys,
         reports,
         fleet,
     };

@@ -11,10 +11,11 @@ use mainstay_reports::timelines::MAX_RECORDED;
 use mainstay_reports::{TimelineError, Timelines, Window};
 use serde_json::Value;
 
-/// The events of breakers.
-const BREAKERS: [&str; 3] = ["circuit:open", "circuit:half_open", "circuit:close"];
-/// Events of breakers that are told at most, beside everything else.
-const MOST_BREAKERS: u32 = 100;
+/// What is told of breakers and of journeys.
+const TOLD: [&str; 5] =
+    ["circuit:open", "circuit:half_open", "circuit:close", "journey:failed", "journey:recovered"];
+/// Events of both that are told at most, beside everything else.
+const MOST_TOLD: u32 = 100;
 /// Whoever says "until now" is asked about a moment that the database's clock may not have reached.
 const A_MOMENT: Duration = Duration::from_millis(1);
 
@@ -30,7 +31,7 @@ impl Timelines for Monitored {
     fn recorded(&self, window: Window) -> BoxFuture<'_, Result<RecordedTimeline, TimelineError>> {
         Box::pin(async move {
             let Window { from, to } = window;
-            let mut entries = self.breakers(from, to).await?;
+            let mut entries = self.told(from, to).await?;
             let most = MAX_RECORDED.saturating_sub(entries.len());
             let told = self.past.tell((from, to), self.missing_for, most).await.map_err(failed)?;
             entries
@@ -42,21 +43,38 @@ impl Timelines for Monitored {
 }
 
 impl Monitored {
-    async fn breakers(
+    async fn told(
         &self,
         from: Timestamp,
         to: Timestamp,
     ) -> Result<Vec<RecordedEntry>, TimelineError> {
-        let kinds = BREAKERS.map(str::to_owned);
+        let kinds = TOLD.map(str::to_owned);
         let span = (from, to.plus(A_MOMENT));
-        let told = self.events.between(Stream::Org, &kinds, span, MOST_BREAKERS).await;
+        let told = self.events.between(Stream::Org, &kinds, span, MOST_TOLD).await;
         let entries = told.map_err(failed)?.into_iter().map(|event| {
             let fields: Value = serde_json::from_str(&event.fields).unwrap_or_default();
-            let service = fields.get("service_name").and_then(Value::as_str);
-            let what = breaker(&event.kind, service.unwrap_or("(unknown)"));
-            RecordedEntry { at: event.at, what }
+            RecordedEntry { at: event.at, what: words(&event.kind, &fields) }
         });
         Ok(entries.collect())
+    }
+}
+
+fn words(kind: &str, fields: &Value) -> String {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str);
+    if !kind.starts_with("journey:") {
+        return breaker(kind, text("service_name").unwrap_or("(unknown)"));
+    }
+    let name = text("journey_name").unwrap_or("(unknown)");
+    let message = text("message").map(|message| format!(": {message}")).unwrap_or_default();
+    let touches = fields.get("touches").and_then(Value::as_array);
+    let touches: Vec<&str> = touches.into_iter().flatten().filter_map(Value::as_str).collect();
+    let crossing = match touches.as_slice() {
+        [] => String::new(),
+        names => format!(", which crosses {},", names.join(", ")),
+    };
+    match kind {
+        "journey:failed" => format!("the journey {name}{crossing} began to fail{message}"),
+        _ => format!("the journey {name}{crossing} works again"),
     }
 }
 
@@ -70,4 +88,27 @@ fn breaker(kind: &str, service: &str) -> String {
 
 fn failed(error: impl std::error::Error + Send + Sync + 'static) -> TimelineError {
     TimelineError(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn journeys_and_breakers_are_told_in_words() {
+        let failed = json!({"journey_name": "pay", "touches": ["a", "b"], "message": "create: status is 500"});
+        assert_eq!(
+            words("journey:failed", &failed),
+            "the journey pay, which crosses a, b, began to fail: create: status is 500"
+        );
+        assert_eq!(
+            words("journey:recovered", &json!({"journey_name": "pay"})),
+            "the journey pay works again"
+        );
+        assert_eq!(
+            words("circuit:open", &json!({"service_name": "Orders"})),
+            "the breaker of service Orders opened: it is left alone"
+        );
+    }
 }

@@ -14,6 +14,7 @@ use mainstay_http::{
     Surface, SystemCheck, SystemDatabase, Vitals,
 };
 use mainstay_jobs::{Jobs, Turning};
+use mainstay_journeys::Journeys;
 use mainstay_reports::Reports;
 use mainstay_store::{Db, Dialect, StoreError, migrate};
 use tokio::runtime::Handle;
@@ -43,6 +44,7 @@ pub(crate) struct Parts {
     pub(crate) live: Live,
     pub(crate) jobs: Jobs,
     pub(crate) monitor: Monitor,
+    pub(crate) journeys: Journeys,
     pub(crate) reports: Reports,
     pub(crate) fleet: Fleet,
     /// Whether the embedded runner turns, where there is one.
@@ -78,6 +80,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         live,
         jobs,
         monitor,
+        journeys,
         reports,
         fleet,
         runner,
@@ -109,6 +112,7 @@ pub(crate) fn surface(config: &Config, parts: Parts) -> Surface {
         live,
         jobs,
         monitor: surface,
+        journeys,
         reports,
         fleet,
         limits,

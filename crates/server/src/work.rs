@@ -8,7 +8,7 @@ use mainstay_accounts::{Accounts, AccountsError, Pepper, Posted};
 use mainstay_base::{Clock, Timestamp};
 use mainstay_jobs::{
     Claimed, Context, CronJob, Handler, JobError, Jobs, JobsError, Kind, KindError, NewJob, Runner,
-    RunnerOptions, RunnerTask,
+    RunnerOptions, RunnerTask, Turning,
 };
 use mainstay_monitor::latency::Upkeep;
 use mainstay_monitor::past::Keyframes;
@@ -25,6 +25,8 @@ use crate::post::{Letterbox, SealedLetter, Undelivered, deliver};
 const MAIL: &str = "mail";
 /// Removes what is over of sessions, invites, counts and the audit log.
 const CLEAN_UP_ACCOUNTS: &str = "clean_up_accounts";
+/// Journeys that one process runs at once.
+const JOURNEYS_AT_ONCE: u32 = 32;
 /// Every ten minutes.
 const CLEAN_UP_AT: &str = "*/10 * * * *";
 
@@ -65,13 +67,35 @@ pub(crate) fn cron() -> Result<Vec<CronJob>, JobsError> {
     Ok(all)
 }
 
+/// Runners of one process: journeys have one of their own, since each of them mostly waits, and would
+/// keep mail and reports waiting too.
+#[derive(Debug)]
+pub(crate) struct Runners {
+    jobs: RunnerTask,
+    journeys: RunnerTask,
+}
+
+impl Runners {
+    /// Tells whether the jobs are worked on.
+    pub(crate) fn turning(&self) -> Turning {
+        self.jobs.turning()
+    }
+
+    /// Waits until every job is done or given back. Cancel the token first.
+    pub(crate) async fn finished(self) {
+        self.jobs.finished().await;
+        self.journeys.finished().await;
+    }
+}
+
 /// Starts to run jobs until `stop`.
 pub(crate) fn run(
     config: &Config,
     jobs: Jobs,
     handlers: Vec<Arc<dyn Handler>>,
+    traveller: Arc<dyn Handler>,
     stop: CancellationToken,
-) -> Result<RunnerTask, JobsError> {
+) -> Result<Runners, JobsError> {
     let settings = &config.jobs;
     let id = settings.runner_id.clone().unwrap_or_else(runner_id);
     tracing::info!(runner = id, concurrency = settings.concurrency, "running background jobs");
@@ -82,7 +106,10 @@ pub(crate) fn run(
         ttl: settings.lock_ttl,
         grace: settings.stop,
     };
-    Ok(Runner::start(jobs, handlers, cron()?, options, stop))
+    let id = format!("{}:journeys", options.id);
+    let of_journeys = RunnerOptions { id, concurrency: JOURNEYS_AT_ONCE, ..options.clone() };
+    let journeys = Runner::start(jobs.clone(), vec![traveller], vec![], of_journeys, stop.clone());
+    Ok(Runners { jobs: Runner::start(jobs, handlers, cron()?, options, stop), journeys })
 }
 
 /// Host name and process id: it tells people where to look, and fences nothing.

@@ -50,6 +50,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(9, "0009_reports", "reports"),
     migration!(10, "0010_report_titles", "report_titles"),
     migration!(11, "0011_fleet", "fleet"),
+    migration!(12, "0012_journeys", "journeys"),
 ];
 
 impl Migration {

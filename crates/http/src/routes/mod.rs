@@ -28,6 +28,8 @@ mod graph_history;
 mod health;
 mod instances;
 mod invites;
+mod journey_runs;
+mod journeys;
 mod judging;
 mod kept;
 mod metrics;
@@ -145,6 +147,13 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(nets::find, nets::change, nets::remove))
         .routes(routes!(nets::load))
         .routes(routes!(nets::unload))
+        .routes(routes!(journeys::list, journeys::create))
+        .routes(routes!(journeys::check))
+        .routes(routes!(journeys::failing))
+        .routes(routes!(journeys::find, journeys::change, journeys::remove))
+        .routes(routes!(journey_runs::run))
+        .routes(routes!(journey_runs::list))
+        .routes(routes!(journey_runs::find))
         .routes(routes!(events::follow))
         .routes(routes!(events::history))
         .routes(routes!(admin_access_requests::list))

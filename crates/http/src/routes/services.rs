@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use mainstay_accounts::{Caller, Role, Source};
 use mainstay_base::Id;
 use mainstay_events::Outbox;
+use mainstay_journeys::kept::FailingJourney;
 use mainstay_monitor::desired::{HeaderText, read_headers};
 use mainstay_monitor::services::{
     Definition, Draft, Edited, HeaderPatch, Invalid, Patch, check_address,
@@ -16,7 +17,7 @@ use mainstay_monitor::views::{ListAsk, Part, Place, Service, ServiceDetail, Serv
 use mainstay_monitor::{FailureKind, ServiceStatus};
 use mainstay_store::Tx;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
@@ -130,6 +131,16 @@ pub(super) struct ServiceChange {
     is_active: Option<bool>,
 }
 
+/// A service with all that its page shows.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ServicePage {
+    /// The service, and what it leans on.
+    #[serde(flatten)]
+    detail: ServiceDetail,
+    /// The journeys that cross it and are failing.
+    journeys_failing: Vec<FailingJourney>,
+}
+
 /// The services
 #[utoipa::path(
     get, path = "/api/services", operation_id = "list_services", tag = "services",
@@ -178,12 +189,12 @@ pub(super) async fn create(
 #[utoipa::path(
     get, path = "/api/services/{id}", operation_id = "get_service", tag = "services",
     params(("id" = String, Path, description = "The service")),
-    responses((status = 200, description = "The service", body = ServiceDetail), Refusal)
+    responses((status = 200, description = "The service", body = ServicePage), Refusal)
 )]
 pub(super) async fn find(
     State(state): State<SharedState>,
     Path(id): Path<Id>,
-) -> Result<Json<ServiceDetail>, Error> {
+) -> Result<Json<ServicePage>, Error> {
     let whole = state.monitor.views.whole(id).await?.ok_or_else(no_service)?;
     let schedule = state.monitor.polling.schedule(whole.number).or(whole.recorded);
     let (service, dependencies) = (whole.service, whole.dependencies);
@@ -192,7 +203,10 @@ pub(super) async fn find(
     } else {
         None
     };
-    Ok(Json(ServiceDetail { service, dependencies, schedule, polled_by }))
+    let mut journeys_failing = state.journeys.failing().await?;
+    journeys_failing.retain(|journey| journey.touches(&service.name));
+    let detail = ServiceDetail { service, dependencies, schedule, polled_by };
+    Ok(Json(ServicePage { detail, journeys_failing }))
 }
 
 /// Change a service

@@ -12,12 +12,16 @@ use super::access::operations;
 use super::files;
 use super::fleet;
 use super::house::{House, Plan};
+use super::journeys;
 use super::people::{PASSWORD, Person, ROOT};
 use super::raw::{Answer, get, post_json};
 
 /// What is sent to look at something.
-const CHANGES_NOTHING: [(&str, &str); 2] =
-    [("POST", "/api/invites/look"), ("POST", "/api/services/test-schema")];
+const CHANGES_NOTHING: [(&str, &str); 3] = [
+    ("POST", "/api/invites/look"),
+    ("POST", "/api/services/test-schema"),
+    ("POST", "/api/journeys/check"),
+];
 
 struct Scene {
     house: House,
@@ -161,6 +165,12 @@ impl Scene {
             ("DELETE", "/api/aliases/{id}") => {
                 let id = json!(self.house.alias("db", "Database").await);
                 send(&with_id(path, &id), json!({})).await
+            }
+            ("POST", "/api/journeys") => send(path, json!({"source": journeys::GOOD})).await,
+            ("PATCH" | "DELETE", "/api/journeys/{id}") | ("POST", "/api/journeys/{id}/run") => {
+                let new = json!({"source": journeys::GOOD}).to_string();
+                let made = admin.send("POST", "/api/journeys", &new).await.json();
+                send(&with_id(path, &made["id"]), json!({})).await
             }
             ("POST", "/api/graph/suggestions/confirm" | "/api/graph/suggestions/dismiss") => {
                 self.house.dependency("Shop", "orders-api").await;

@@ -17,6 +17,7 @@ use mainstay_base::{Clock, Id, IdSource, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Doorbell, Events, EventsOptions, Topic};
 use mainstay_fleet::Fleet;
 use mainstay_jobs::{Jobs, JobsOptions, Kind, NewJob};
+use mainstay_journeys::{Journeys, JourneysOptions};
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::latency::Retention;
 use mainstay_monitor::shards::Instances;
@@ -181,6 +182,7 @@ struct Rooms {
     events: Events,
     jobs: Jobs,
     monitor: Monitor,
+    journeys: Journeys,
     reports: Reports,
     fleet: Fleet,
     machines: Arc<Machines>,
@@ -210,7 +212,7 @@ impl Rooms {
         let views = Views::new(db.clone(), Arc::clone(clock), MISSING_SHOWN_FOR);
         let monitor = Monitor {
             services: Services::new(events.clone(), ids.clone(), Arc::new(Plain), Arc::new(|| {})),
-            aliases: Aliases::new(events.clone(), ids),
+            aliases: Aliases::new(events.clone(), ids.clone()),
             graphs: graphs.clone(),
             views: views.with_graphs(graphs),
             past: Past::new(db.clone(), Retention::default().hours()),
@@ -218,6 +220,12 @@ impl Rooms {
             instances: Instances::new(db.clone(), Arc::clone(clock), Tenure::alone()),
             fetch: Arc::clone(&engine) as _,
         };
+        let journeys = Journeys::new(JourneysOptions {
+            events: events.clone(),
+            jobs: jobs.clone(),
+            ids,
+            secret_names: std::collections::BTreeSet::new(),
+        });
         let doorbell = events.doorbell().clone();
         let reports = reports(&events, &jobs, clock, reports_on);
         let machines = Arc::<Machines>::default();
@@ -225,7 +233,7 @@ impl Rooms {
         let accounts = accounts(db.clone(), clock, doorbell.clone());
         let proofs = Proofs::new(accounts.clone(), Arc::clone(clock));
         tokio::spawn(proofs.clone().run(doorbell, CancellationToken::new()));
-        Self { accounts, events, jobs, monitor, reports, fleet, machines, engine, proofs }
+        Self { accounts, events, jobs, monitor, journeys, reports, fleet, machines, engine, proofs }
     }
 }
 
@@ -284,6 +292,7 @@ fn surface(world: &Arc<World>, plan: &Plan, rooms: &Rooms) -> Surface {
         },
         jobs: rooms.jobs.clone(),
         monitor: rooms.monitor.clone(),
+        journeys: rooms.journeys.clone(),
         reports: rooms.reports.clone(),
         fleet: rooms.fleet.clone(),
         build: BuildInfo { version: "1.2.3", commit: Some("abc1234") },

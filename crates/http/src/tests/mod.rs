@@ -26,6 +26,7 @@ mod health;
 mod house;
 mod instances;
 mod jobs;
+mod journeys;
 mod login;
 mod machines;
 mod observed;

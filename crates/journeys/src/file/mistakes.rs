@@ -11,7 +11,7 @@ use crate::nearest::nearest;
 const MAX_MISTAKES: usize = 50;
 
 /// One thing that is wrong with a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Mistake {
     /// The line, from 1.
     pub line: u64,
@@ -22,6 +22,7 @@ pub struct Mistake {
     /// What is wrong, and what to do.
     pub message: String,
     /// The known name that was probably meant.
+    #[schema(required)]
     pub nearest: Option<String>,
 }
 

@@ -8,7 +8,6 @@ use clap::Args;
 use mainstay_accounts::Token;
 use mainstay_base::{Clock, SystemClock, SystemRng};
 use mainstay_http::{CookieName, Drained, Live, Proofs, Surface, Tls};
-use mainstay_jobs::RunnerTask;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +20,8 @@ use crate::metrics::Recorder;
 use crate::rooms::{self, Rooms};
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
-use crate::{data, descriptors, listen, monitor, runtime, shutdown, work};
+use crate::work::{self, Runners};
+use crate::{data, descriptors, journey, listen, monitor, runtime, shutdown};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -170,7 +170,7 @@ where
 struct Tasks {
     tasks: JoinSet<()>,
     monitor: TaskTracker,
-    runner: Option<RunnerTask>,
+    runner: Option<Runners>,
 }
 
 /// What this process has whatever it does.
@@ -213,7 +213,7 @@ fn start(
     let Beside { clock, recorder, own_port, cookie, is_demo } = beside;
     let Tasks { tasks, monitor: polls, runner } = running;
     let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, .. } = rooms;
-    let Rooms { pepper, reports, fleet, .. } = rooms;
+    let Rooms { pepper, journeys, reports, fleet, .. } = rooms;
     let parts = monitor::Parts {
         clock: Arc::clone(&clock),
         ids: ids.clone(),
@@ -232,8 +232,12 @@ fn start(
     });
     let sweeping = mainstay_fleet::Engine::new(fleet.clone()).start(stop.clone());
     tasks.spawn(sweeping.finished());
+    let traveller = journey::runner(config, &clock, &journeys, Some(own_port))?;
+    // Also where others run them: their runs follow what is done to their jobs here.
+    jobs.register(&[Arc::clone(&traveller)]);
+    tasks.spawn(mainstay_journeys::engine::run(journeys.clone(), stop.clone()));
     if config.jobs.embedded {
-        *runner = Some(work::run(config, jobs.clone(), handlers, stop.clone())?);
+        *runner = Some(work::run(config, jobs.clone(), handlers, traveller, stop.clone())?);
     } else {
         // Whoever runs jobs elsewhere need not have metrics that are read.
         tasks.spawn(mainstay_jobs::tell_depth(jobs.clone(), stop.clone()));
@@ -257,9 +261,10 @@ fn start(
         live,
         jobs,
         monitor,
+        journeys,
         reports,
         fleet,
-        runner: runner.as_ref().map(RunnerTask::turning),
+        runner: runner.as_ref().map(Runners::turning),
         cookie,
         is_demo,
     };

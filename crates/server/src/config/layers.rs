@@ -6,6 +6,7 @@ use super::environment::{self, Variables};
 use super::file::{self, Entry, FileText, FileValue};
 use super::nearest::nearest_key;
 use super::problem::{ConfigError, Origin, Problem, Reason, quoted};
+use super::secrets::GivenSecrets;
 use super::setting::{self, Fallback, Kind, SETTINGS, Setting};
 
 /// The longest value that is taken, in bytes.
@@ -38,6 +39,8 @@ pub struct Value {
 #[derive(Default)]
 pub struct Layers {
     values: BTreeMap<&'static str, Value>,
+    /// The secrets of journeys.
+    pub secrets: GivenSecrets,
 }
 
 impl Layers {
@@ -51,6 +54,7 @@ impl Layers {
         for (setting, value) in environment::values(&input.variables, problems) {
             layers.offer(setting, value);
         }
+        layers.secrets.add_variables(&input.variables, problems);
         match input.file {
             Ok(Some(file)) => layers.add_file(&file, problems),
             Ok(None) => {}
@@ -78,6 +82,9 @@ impl Layers {
             Vec::new()
         });
         for entry in entries {
+            if self.secrets.add_entry(&entry, problems) {
+                continue;
+            }
             match setting::find(&entry.key) {
                 Some(setting) => match text_of(setting, entry) {
                     Ok(value) => self.offer(setting, value),

@@ -26,6 +26,7 @@ mod postgres;
 pub mod print;
 pub mod problem;
 pub mod reader;
+pub mod secrets;
 pub mod setting;
 pub mod sse;
 pub mod stage;
@@ -33,7 +34,10 @@ pub mod storage;
 pub mod telemetry;
 pub mod tls;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use mainstay_base::Secret;
 
 use mainstay_http::SettingView;
 use mainstay_monitor::PollPolicy;
@@ -100,6 +104,8 @@ pub struct Config {
     pub outbound: OutboundConfig,
     /// How services are polled.
     pub poll: PollPolicy,
+    /// The secrets that journeys may use, by name.
+    pub secrets: BTreeMap<String, Secret<String>>,
     /// How many live streams one caller may hold.
     pub sse: SseConfig,
     /// Where traces are sent.
@@ -142,6 +148,7 @@ pub fn load(input: Input) -> Result<Loaded, ConfigError> {
     // Whoever gives no value has noted a problem, so that `finish` has left already.
     let mut config = config.ok_or_else(ConfigError::default)?;
     config.shown = print::shown(&layers);
+    config.secrets = layers.secrets.values();
     Ok(Loaded { config, layers, warnings })
 }
 
@@ -197,6 +204,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
         metrics: metrics?,
         outbound: outbound?,
         poll: poll?,
+        secrets: BTreeMap::new(),
         sse: sse?,
         telemetry: telemetry?,
         shown: Vec::new(),

@@ -24,6 +24,7 @@ pub fn print(layers: &Layers) -> String {
             None => writeln!(text, "# {} is not set", setting.key),
         };
     }
+    text.push_str(&layers.secrets.print());
     text
 }
 

@@ -90,6 +90,16 @@ pub enum Problem {
         /// Why, and what to do.
         reason: Reason,
     },
+    /// A secret that is none.
+    #[error("the secret {} from {origin} {reason}", printable(.name))]
+    Secret {
+        /// Its name.
+        name: String,
+        /// Where it came from.
+        origin: String,
+        /// Why it does not do, and what would.
+        reason: &'static str,
+    },
     /// Settings that only work together.
     #[error("{given} is set but {missing} is not; set both or neither")]
     Incomplete {

@@ -2,10 +2,11 @@
 //!
 //! A folder that goes with the process (`folder`) → the company takes its ports → who is watched
 //! (`watched`) is applied and a day of the story recorded as if it had been polled (`past`) → the call
-//! about its incident is uploaded (`report`), which a stand-in for a language model reports on → Mainstay serves as ever, the company
-//! begins to answer, and whoever looks is told where (`welcome`).
+//! about its incident is uploaded (`report`), which a stand-in for a language model reports on, and a journey through the company kept
+//! (`journey`) → Mainstay serves as ever, the company begins to answer, and whoever looks is told where (`welcome`).
 
 mod folder;
+mod journey;
 mod past;
 mod report;
 mod watched;
@@ -53,7 +54,7 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
     let call = Call::about(play.story, now);
     let model = report::stand_in(call.clone()).await?;
     let config = &report::written_by(config, &model)?;
-    let answering = TaskTracker::new();
+    let (answering, journey) = (TaskTracker::new(), journey::source(&company));
     let announce = |welcome: Welcome, site: &str| {
         let director = Director::begin(play.story, play.pace, Arc::clone(&clock));
         company.start(&director, &answering, &stop);
@@ -64,6 +65,7 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
         if let Some(call) = &call {
             report::upload(rooms, call, now).await?;
         }
+        journey::keep(rooms, &journey).await?;
         Ok(welcome)
     };
     // Browsers send a cookie to every port of a host: the demo must not take the place of a session with

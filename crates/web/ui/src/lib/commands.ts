@@ -4,6 +4,7 @@ import type { Command } from './keys';
 export type Action =
   | Command
   | 'add-service'
+  | 'add-journey'
   | 'upload-transcript'
   | 'go-aliases'
   | 'go-instances'
@@ -38,6 +39,7 @@ const CHOICES: readonly Choice[] = [
     ['Go to Services', 'watched health list down degraded', 'go-services'],
     ['Go to Graph', 'dependencies leans on root cause map time past', 'go-graph'],
     ['Go to Activity', 'changes history what happened unstable flapping', 'go-activity'],
+    ['Go to Journeys', 'synthetic checks user path runs steps yaml', 'go-journeys'],
     ['Go to Reports', 'post-mortem incident call transcript', 'go-reports'],
     ['Go to the wallboard', 'screen wall tv big kiosk board', 'go-wallboard'],
     ['Go to Aliases', 'names canonical same thing', 'go-aliases'],
@@ -45,7 +47,10 @@ const CHOICES: readonly Choice[] = [
     ['Go to Instances', 'processes shards leases who polls what', 'go-instances'],
     ['Go to Account', 'me profile sessions api tokens password', 'go-account'],
   ]),
-  ...group('editor', [['Add a service', 'new watch create endpoint', 'add-service']]),
+  ...group('editor', [
+    ['Add a service', 'new watch create endpoint', 'add-service'],
+    ['Add a journey', 'new create yaml synthetic check path', 'add-journey'],
+  ]),
   ...group('admin', [
     ['Go to Users', 'admin people roles disable', 'go-admin'],
     ['Go to Invites', 'admin links people add', 'go-invites'],

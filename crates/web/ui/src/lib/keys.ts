@@ -12,6 +12,7 @@ export type Command =
   | 'go-wallboard'
   | 'go-services'
   | 'go-graph'
+  | 'go-journeys'
   | 'go-reports'
   | 'go-system'
   | 'go-account'
@@ -37,6 +38,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: 'go-wallboard', keys: ['g', 'w'], says: 'Go to the wallboard' },
   { command: 'go-services', keys: ['g', 's'], says: 'Go to Services' },
   { command: 'go-graph', keys: ['g', 'g'], says: 'Go to the Graph' },
+  { command: 'go-journeys', keys: ['g', 'o'], says: 'Go to Journeys' },
   { command: 'go-reports', keys: ['g', 'r'], says: 'Go to Reports' },
   { command: 'go-system', keys: ['g', 'y'], says: 'Go to System' },
   { command: 'go-account', keys: ['g', 'a'], says: 'Go to Account' },
@@ -46,7 +48,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: 'previous', keys: ['['], says: 'Previous row' },
   { command: 'next', keys: [']'], says: 'Next row' },
   { command: 'open', keys: ['Enter'], says: 'Open the row beside the list' },
-  { command: 'create', keys: ['c'], says: 'Create a service, an invite or a token, or upload a transcript' },
+  { command: 'create', keys: ['c'], says: 'Create a service, a journey, an invite or a token, or upload a transcript' },
   { command: 'close', keys: ['Esc'], says: 'Close what is open' },
   { command: 'theme', keys: ['t'], says: 'Switch the theme' },
   { command: 'density', keys: ['d'], says: 'Switch the density' },

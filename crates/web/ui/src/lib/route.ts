@@ -20,10 +20,12 @@ export type NowPage = 'now' | 'activity';
 export type GraphPage = 'graph' | 'thing';
 export type ServicePage = 'services' | 'aliases' | 'service-new' | 'service' | 'service-edit';
 export type ReportPage = 'reports' | 'report' | 'shared';
+export type JourneyPage = 'journeys' | 'journey-new' | 'journey' | 'journey-edit' | 'run';
 export type SystemPage = 'system' | 'instances';
 export type Page =
   | NowPage
   | GraphPage
+  | JourneyPage
   | ReportPage
   | 'account'
   | SystemPage
@@ -64,6 +66,11 @@ export const PATHS: Record<Place, string> = {
   'service-new': '/services/new',
   service: '/services/:id',
   'service-edit': '/services/:id/edit',
+  journeys: '/journeys',
+  'journey-new': '/journeys/new',
+  journey: '/journeys/:id',
+  'journey-edit': '/journeys/:id/edit',
+  run: '/runs/:id',
   reports: '/reports',
   report: '/reports/:id',
   shared: '/shared',
@@ -92,6 +99,11 @@ export const TITLES: Record<Page, string> = {
   'service-new': 'Add a service',
   service: 'Service',
   'service-edit': 'Edit the service',
+  journeys: 'Journeys',
+  'journey-new': 'Add a journey',
+  journey: 'Journey',
+  'journey-edit': 'Edit the journey',
+  run: 'Run',
   reports: 'Reports',
   report: 'Report',
   shared: 'Shared report',
@@ -125,6 +137,13 @@ const SERVICE_PAGES: readonly ServicePage[] = [
   'service-new',
   'service',
   'service-edit',
+];
+const JOURNEY_PAGES: readonly JourneyPage[] = [
+  'journeys',
+  'journey-new',
+  'journey',
+  'journey-edit',
+  'run',
 ];
 const PUBLIC_PAGES: readonly PublicPage[] = ['login', 'setup', 'invite', 'request-access'];
 
@@ -234,6 +253,10 @@ export function isGraph(page: Page): page is GraphPage {
 
 export function isSystem(page: Page): page is SystemPage {
   return page === 'system' || page === 'instances';
+}
+
+export function isJourneys(page: Page): page is JourneyPage {
+  return JOURNEY_PAGES.some((known) => known === page);
 }
 
 export function isReports(page: Page): page is ReportPage {

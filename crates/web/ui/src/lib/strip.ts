@@ -62,7 +62,7 @@ export function latest<Value>(
 }
 
 /** Where the cells of a strip lie on so many pixels; cells that were not there are left out. */
-export function boxes(cells: StripCells['cells'], width: number, height: number): Box[] {
+export function boxes(cells: readonly (Status | null)[], width: number, height: number): Box[] {
   const step = width / Math.max(cells.length, 1);
   const gap = step >= 3 ? 1 : 0;
   return cells.flatMap((status, at) => {
@@ -100,7 +100,7 @@ export function cellText({ from, cellMs, cells }: StripCells, at: number, zone?:
 const WORST_FIRST: readonly ServiceStatus[] = ['down', 'degraded', 'unknown', 'healthy'];
 
 /** The whole of it in a few words: "last 24 h: down in 2, degraded in 1, healthy in 57 of 60 parts". */
-export function stripText({ cells }: Pick<StripCells, 'cells'>): string {
+export function stripText({ cells }: { readonly cells: readonly (Status | null)[] }): string {
   const count = (status: ServiceStatus) => cells.filter((cell) => cell === status).length;
   const told = WORST_FIRST.map((status) => ({ status, in: count(status) })).filter((part) => part.in > 0);
   const [only, second] = told;

@@ -64,6 +64,12 @@ const ACTIONS: Record<Action, () => void> = {
   'go-graph': () => {
     router.go('graph');
   },
+  'go-journeys': () => {
+    router.go('journeys');
+  },
+  'add-journey': () => {
+    router.go('journey-new');
+  },
   'go-reports': () => {
     router.go('reports');
   },

@@ -6,7 +6,7 @@ import type { components } from './schema';
 type Schemas = components['schemas'];
 
 export type Service = Schemas['Service'];
-export type ServiceDetail = Schemas['ServiceDetail'];
+export type ServiceDetail = Schemas['ServicePage'];
 export type ServiceStatus = Schemas['ServiceStatus'];
 export type NewService = Schemas['NewService'];
 export type ServiceChange = Schemas['ServiceChange'];

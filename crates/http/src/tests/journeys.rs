@@ -1,0 +1,117 @@
+//! Journeys and their runs, as editors and readers see them.
+
+use mainstay_accounts::Role;
+use serde_json::{Value, json};
+
+use super::house::House;
+use super::people::Person;
+
+const NOBODY: &str = "019a8b3c-0000-7000-8000-000000000000";
+pub(super) const GOOD: &str = "journey: sign in\nevery: 1m\ntouches: [Orders]\nsteps:\n  - id: page\n    get: \"http://127.0.0.1:1/login\"\n    expect: { status: 200 }\n";
+
+async fn send(person: &Person, method: &str, target: &str, body: &Value) -> (u16, Value) {
+    let answer = person.send(method, target, &body.to_string()).await;
+    (answer.status, if answer.body.is_empty() { Value::Null } else { answer.json() })
+}
+
+#[tokio::test]
+async fn a_journey_is_made_changed_and_deleted_with_its_lines_in_the_audit_log() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (status, made) = send(&admin, "POST", "/api/journeys", &json!({"source": GOOD})).await;
+    assert_eq!(
+        (status, &made["name"], &made["every_ms"]),
+        (201, &json!("sign in"), &json!(60_000))
+    );
+    let target = format!("/api/journeys/{}", made["id"].as_str().unwrap());
+    let (_, listed) = send(&admin, "GET", "/api/journeys", &json!({})).await;
+    assert_eq!(listed["items"][0]["id"], made["id"]);
+    assert_eq!(listed["items"][0]["source"], Value::Null, "a list carries no sources");
+    let change = json!({"is_enabled": false, "generation": 1});
+    let (status, changed) = send(&admin, "PATCH", &target, &change).await;
+    assert_eq!(
+        (status, &changed["generation"], &changed["next_run_at"]),
+        (200, &json!(2), &Value::Null)
+    );
+    let (status, refused) = send(&admin, "PATCH", &target, &change).await;
+    assert_eq!(
+        (status, &refused["code"], &refused["generation"]),
+        (409, &json!("journey_changed"), &json!(2))
+    );
+    let (status, _) = send(&admin, "DELETE", &target, &json!({})).await;
+    assert_eq!(status, 204);
+    assert_eq!(send(&admin, "GET", &target, &json!({})).await.0, 404);
+    let audit = admin.get("/api/admin/audit").await.json();
+    let actions: Vec<&str> = audit["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["action"].as_str().unwrap())
+        .collect();
+    for action in ["journey.create", "journey.change", "journey.delete"] {
+        assert!(actions.contains(&action), "{action} {actions:?}");
+    }
+}
+
+#[tokio::test]
+async fn mistakes_are_told_with_their_places() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let bad = GOOD.replace("expect:", "expct:");
+    let (status, refused) = send(&admin, "POST", "/api/journeys", &json!({"source": bad})).await;
+    assert_eq!((status, &refused["code"]), (400, &json!("invalid_journey")));
+    let mistake = &refused["mistakes"][0];
+    assert_eq!((&mistake["line"], &mistake["nearest"]), (&json!(7), &json!("expect")));
+    let (status, checked) =
+        send(&admin, "POST", "/api/journeys/check", &json!({"source": bad})).await;
+    assert_eq!(
+        (status, &checked["mistakes"][0], &checked["journey"]),
+        (200, mistake, &Value::Null)
+    );
+    let (_, checked) = send(&admin, "POST", "/api/journeys/check", &json!({"source": GOOD})).await;
+    assert_eq!(
+        (&checked["mistakes"], &checked["journey"]["steps"]),
+        (&json!([]), &json!(["page"]))
+    );
+    for (method, target, body, status, code) in [
+        ("POST", "/api/journeys", json!({"source": 7}), 400, "invalid_body"),
+        ("POST", "/api/journeys", json!({}), 400, "invalid_body"),
+        ("PATCH", &format!("/api/journeys/{NOBODY}"), json!({}), 404, "not_found"),
+        ("POST", &format!("/api/journeys/{NOBODY}/run"), json!({}), 404, "not_found"),
+        ("GET", &format!("/api/journeys/{NOBODY}/runs"), json!({}), 404, "not_found"),
+        ("GET", &format!("/api/runs/{NOBODY}"), json!({}), 404, "not_found"),
+        ("GET", "/api/runs/nobody", json!({}), 400, "invalid_path"),
+    ] {
+        let (got, refused) = send(&admin, method, target, &body).await;
+        assert_eq!((got, &refused["code"]), (status, &json!(code)), "{method} {target}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_asked_for_once_and_readers_only_read() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (_, made) = send(&admin, "POST", "/api/journeys", &json!({"source": GOOD})).await;
+    let target = format!("/api/journeys/{}", made["id"].as_str().unwrap());
+    let (status, run) = send(&admin, "POST", &format!("{target}/run"), &json!({})).await;
+    assert_eq!(
+        (status, &run["status"], &run["trigger"]),
+        (202, &json!("queued"), &json!("manual"))
+    );
+    let (status, refused) = send(&admin, "POST", &format!("{target}/run"), &json!({})).await;
+    assert_eq!(
+        (status, &refused["code"], &refused["run_id"]),
+        (409, &json!("run_in_progress"), &run["id"])
+    );
+    let viewer = house.user(&admin, "viewer@example.com", Role::Viewer).await;
+    let (status, runs) = send(&viewer, "GET", &format!("{target}/runs"), &json!({})).await;
+    assert_eq!((status, &runs["items"][0]["id"]), (200, &run["id"]));
+    let whole = format!("/api/runs/{}", run["id"].as_str().unwrap());
+    let (status, whole) = send(&viewer, "GET", &whole, &json!({})).await;
+    assert_eq!(
+        (status, &whole["record"], &whole["journey_name"]),
+        (200, &Value::Null, &json!("sign in"))
+    );
+    let (status, _) = send(&viewer, "POST", &format!("{target}/run"), &json!({})).await;
+    assert_eq!(status, 403);
+}

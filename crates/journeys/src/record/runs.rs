@@ -1,0 +1,192 @@
+//! Runs: begun, ended, listed, and the old ones removed.
+
+use mainstay_base::{Id, Timestamp};
+use mainstay_store::{Db, Row, Sql, Tx, values};
+use serde_json::Value;
+
+use crate::error::JourneysError;
+use crate::fit::Fitted;
+use crate::kept::{PASSED_RECORDS_KEPT, RUNS_KEPT, RunDetail, RunStatus, RunView, Trigger};
+
+macro_rules! select_run {
+    ($name:literal, $more:literal, $end:literal) => {
+        Sql::same(
+            $name,
+            concat!(
+                "SELECT r.id, r.journey_id, j.name, r.generation, r.triggered_by, r.status,
+                   r.created_at, r.started_at, r.finished_at, r.duration_ms, r.message",
+                $more,
+                " FROM journey_runs AS r JOIN journeys AS j ON j.id = r.journey_id ",
+                $end
+            ),
+        )
+    };
+}
+
+const FIND: Sql = select_run!("journeys.find_run", ", r.record, r.is_shortened", "WHERE r.id = $1");
+const FIND_IN: Sql = select_run!("journeys.find_run_in", "", "WHERE r.id = $1");
+const LIST: Sql =
+    select_run!("journeys.list_runs", "", "WHERE r.journey_id = $1 ORDER BY r.id DESC LIMIT $2");
+const LIST_AFTER: Sql = select_run!(
+    "journeys.list_runs_after",
+    "",
+    "WHERE r.journey_id = $1 AND r.id < $2 ORDER BY r.id DESC LIMIT $3"
+);
+const UNFINISHED: Sql = Sql::same(
+    "journeys.unfinished_run",
+    "SELECT id, job_id FROM journey_runs WHERE journey_id = $1 AND finished_at IS NULL
+     ORDER BY id DESC LIMIT 1",
+);
+const INSERT: Sql = Sql::same(
+    "journeys.insert_run",
+    "INSERT INTO journey_runs (id, journey_id, job_id, generation, triggered_by, status, created_at,
+       finished_at, message, is_shortened)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)",
+);
+const STAND: Sql = Sql::same(
+    "journeys.stand_run",
+    "UPDATE journey_runs SET status = $2, started_at = $3
+     WHERE id = $1 AND finished_at IS NULL",
+);
+const FINISH: Sql = Sql::same(
+    "journeys.finish_run",
+    "UPDATE journey_runs SET status = $2, finished_at = $3, duration_ms = $4, message = $5,
+       record = $6, is_shortened = $7
+     WHERE id = $1 AND finished_at IS NULL",
+);
+const FORGET_RECORDS: Sql = Sql::same(
+    "journeys.forget_records",
+    "UPDATE journey_runs SET record = NULL
+     WHERE journey_id = $1 AND status = 'passed' AND record IS NOT NULL AND id <= (
+       SELECT id FROM journey_runs WHERE journey_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)",
+);
+const TRIM: Sql = Sql::same(
+    "journeys.trim_runs",
+    "DELETE FROM journey_runs WHERE journey_id = $1 AND finished_at IS NOT NULL AND id <= (
+       SELECT id FROM journey_runs WHERE journey_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)",
+);
+
+/// A run that begins, or one that was skipped.
+#[derive(Debug)]
+pub(crate) struct NewRun<'a> {
+    pub(crate) id: Id,
+    pub(crate) journey: Id,
+    /// `None` for one that is skipped.
+    pub(crate) job: Option<Id>,
+    pub(crate) generation: i64,
+    pub(crate) trigger: Trigger,
+    pub(crate) message: Option<&'a str>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct FinishedRun<'a> {
+    pub(crate) id: Id,
+    pub(crate) status: RunStatus,
+    pub(crate) duration_ms: Option<f64>,
+    pub(crate) message: Option<&'a str>,
+    pub(crate) record: Option<&'a Fitted>,
+}
+
+/// Writes a run down that begins, or was skipped.
+pub(crate) async fn insert(tx: &mut Tx, new: &NewRun<'_>) -> Result<(), JourneysError> {
+    let now = tx.now().await?;
+    let (status, finished) = match new.job {
+        Some(_) => (RunStatus::Queued, None),
+        None => (RunStatus::Skipped, Some(now)),
+    };
+    let values = values![
+        new.id,
+        new.journey,
+        new.job,
+        new.generation,
+        new.trigger.name(),
+        status.name(),
+        now,
+        finished,
+        new.message
+    ];
+    tx.execute(&INSERT, values).await?;
+    Ok(())
+}
+
+/// A runner took it, or gave it back.
+pub(crate) async fn stand(tx: &mut Tx, id: Id, is_running: bool) -> Result<(), JourneysError> {
+    let status = if is_running { RunStatus::Running } else { RunStatus::Queued };
+    let started = if is_running { Some(tx.now().await?) } else { None };
+    tx.execute(&STAND, values![id, status.name(), started]).await?;
+    Ok(())
+}
+
+/// Writes down how a run ended; tells whether it had not ended before.
+pub(crate) async fn finish(
+    tx: &mut Tx,
+    done: &FinishedRun<'_>,
+    now: Timestamp,
+) -> Result<bool, JourneysError> {
+    let text = done.record.and_then(|record| record.text.as_deref());
+    let is_shortened = done.record.is_some_and(|record| record.is_shortened);
+    let (status, duration) = (done.status.name(), done.duration_ms);
+    let values = values![done.id, status, now, duration, done.message, text, is_shortened];
+    Ok(tx.execute(&FINISH, values).await? == 1)
+}
+
+/// Removes what is beyond the bounds of a journey.
+pub(crate) async fn trim(tx: &mut Tx, journey: Id) -> Result<(), JourneysError> {
+    tx.execute(&FORGET_RECORDS, values![journey, PASSED_RECORDS_KEPT]).await?;
+    tx.execute(&TRIM, values![journey, RUNS_KEPT]).await?;
+    Ok(())
+}
+
+/// The run of a journey that has not ended, with its job.
+pub(crate) async fn unfinished(
+    tx: &mut Tx,
+    journey: Id,
+) -> Result<Option<(Id, Option<Id>)>, JourneysError> {
+    let row = tx.fetch_optional(&UNFINISHED, values![journey]).await?;
+    row.map(|row| Ok((row.get("id")?, row.get("job_id")?))).transpose()
+}
+
+/// The run with this id, in a transaction.
+pub(crate) async fn find_in(tx: &mut Tx, id: Id) -> Result<Option<RunView>, JourneysError> {
+    let row = tx.fetch_optional(&FIND_IN, values![id]).await?;
+    row.as_ref().map(view).transpose()
+}
+
+/// The run with this id.
+pub(crate) async fn find(db: &Db, id: Id) -> Result<Option<RunDetail>, JourneysError> {
+    let Some(row) = db.fetch_optional(&FIND, values![id]).await? else { return Ok(None) };
+    let text: Option<String> = row.get("record")?;
+    let record: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
+    Ok(Some(RunDetail { run: view(&row)?, record, is_shortened: row.get("is_shortened")? }))
+}
+
+/// The runs of a journey, the newest first.
+pub(crate) async fn list(
+    db: &Db,
+    journey: Id,
+    after: Option<Id>,
+    limit: i64,
+) -> Result<Vec<RunView>, JourneysError> {
+    let rows = match after {
+        None => db.fetch_all(&LIST, values![journey, limit]).await?,
+        Some(after) => db.fetch_all(&LIST_AFTER, values![journey, after, limit]).await?,
+    };
+    rows.iter().map(view).collect()
+}
+
+fn view(row: &Row) -> Result<RunView, JourneysError> {
+    Ok(RunView {
+        id: row.get("id")?,
+        journey_id: row.get("journey_id")?,
+        journey_name: row.get("name")?,
+        generation: row.get("generation")?,
+        trigger: row.get::<String>("triggered_by")?.parse()?,
+        status: row.get::<String>("status")?.parse()?,
+        created_at: row.get("created_at")?,
+        started_at: row.get("started_at")?,
+        finished_at: row.get("finished_at")?,
+        duration_ms: row.get("duration_ms")?,
+        message: row.get("message")?,
+    })
+}

@@ -1,0 +1,59 @@
+//! The schedule: due runs are queued once, bounded, and never piled up.
+
+use std::time::Duration;
+
+use mainstay_journeys::engine::STARTED_TOGETHER;
+use mainstay_journeys::kept::{RunStatus, Trigger};
+use mainstay_testkit::each_database;
+
+use crate::house::House;
+
+each_database! {
+    async fn a_due_journey_is_queued_once_and_again_after_its_interval(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let id = house.keep(&house.source("Pay", "every: 1m")).await.unwrap();
+        house.keep(&house.source("By hand", "")).await.unwrap();
+        assert_eq!(house.journeys.start_due().await.unwrap(), 1);
+        assert_eq!(house.journeys.start_due().await.unwrap(), 0);
+        let runner = house.runner();
+        let run = house.journeys.runs(id, None, 1).await.unwrap().items.remove(0);
+        assert_eq!(run.trigger, Trigger::Schedule);
+        house.ended(run.id).await;
+        runner.stop().await;
+        let later = house.later(database, Duration::from_secs(61)).await;
+        assert_eq!(later.journeys.start_due().await.unwrap(), 1);
+        assert_eq!(later.statuses(id).await, [RunStatus::Queued, RunStatus::Passed]);
+    }
+
+    async fn what_takes_longer_than_its_interval_is_skipped_and_said(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let id = house.keep(&house.source("Pay", "every: 10s")).await.unwrap();
+        house.journeys.start_due().await.unwrap();
+        // An hour without a look is one skipped run, not 360.
+        let later = house.later(database, Duration::from_secs(3_600)).await;
+        assert_eq!(later.journeys.start_due().await.unwrap(), 1);
+        assert_eq!(later.journeys.start_due().await.unwrap(), 0);
+        assert_eq!(later.statuses(id).await, [RunStatus::Skipped, RunStatus::Queued]);
+        assert_eq!(later.kinds().await, ["journey:run_finished skipped"]);
+        let skipped = later.journeys.runs(id, None, 1).await.unwrap().items.remove(0);
+        assert!(skipped.message.unwrap().contains("had not ended"));
+    }
+
+    async fn many_that_are_due_at_once_are_begun_in_portions_and_by_one_instance_each(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let count = STARTED_TOGETHER + 10;
+        for index in 0..count {
+            house.keep(&house.source(&format!("j{index}"), "every: 1m")).await.unwrap();
+        }
+        let other = house.later(database, Duration::from_millis(1)).await;
+        let (one, two) = tokio::join!(house.journeys.start_due(), other.journeys.start_due());
+        let (one, two) = (one.unwrap(), two.unwrap());
+        assert!(one <= STARTED_TOGETHER && two <= STARTED_TOGETHER, "{one} {two}");
+        let begun = i64::try_from(one + two).unwrap();
+        assert_eq!(house.count("SELECT count(*) AS n FROM journey_runs").await, begun);
+        while house.journeys.start_due().await.unwrap() > 0 {}
+        assert_eq!(house.count("SELECT count(*) AS n FROM journey_runs").await, i64::try_from(count).unwrap());
+        assert_eq!(house.count("SELECT count(*) AS n FROM jobs").await, i64::try_from(count).unwrap());
+        assert_eq!(house.count("SELECT count(*) AS n FROM journey_runs WHERE status = 'skipped'").await, 0);
+    }
+}

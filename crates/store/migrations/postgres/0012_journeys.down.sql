@@ -1,0 +1,2 @@
+DROP TABLE journey_runs;
+DROP TABLE journeys;

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { go, lookAround } from './harness';
+import { openOwnStage, visitEach } from './stage';
+import { Upstream, type Answer } from './upstream';
+
+const stage = openOwnStage();
+const here = visitEach(stage);
+const upstream = new Upstream();
+
+beforeAll(() => upstream.start());
+afterAll(() => upstream.stop());
+
+/** Where the journeys of these tests go. */
+const shop = (answer: Answer = []) => upstream.at('/shop', answer);
+
+const source = (name: string) =>
+  `journey: ${name}\ntouches: [Orders]\nsteps:\n  - id: page\n    get: "${shop()}"\n    expect: { status: 200 }\n    emit: Seen\n`;
+
+const editor = (page: Page) => page.getByRole('textbox', { name: 'The journey, as YAML' });
+
+it('says what a journey is while there is none', async () => {
+  const { page } = here;
+  await go(page, '/journeys');
+  await page.getByText('No journey is kept yet.').waitFor();
+  expect(await page.locator('[data-copy="command"]').innerText()).toContain('mainstay journey run');
+  await lookAround(page, 'journeys-none');
+});
+
+it('shows mistakes at their lines as one types, and keeps what is right', async () => {
+  const { page } = here;
+  await go(page, '/journeys');
+  await page.keyboard.press('c');
+  await editor(page).waitFor();
+  await editor(page).fill(source('typed').replace('expect:', 'expct:'));
+  await page.getByText('did you mean expect?').waitFor();
+  const wrong = page.locator('li.wrong');
+  await expect.poll(() => wrong.allInnerTexts()).toEqual(['6']);
+  expect(await page.getByRole('button', { name: 'Add the journey' }).getAttribute('aria-disabled')).toBe('true');
+  await lookAround(page, 'journey-mistake');
+  await page.getByRole('button', { name: /did you mean expect/ }).click();
+  await expect.poll(() => editor(page).evaluate((area) => document.activeElement === area)).toBe(true);
+  await editor(page).fill(source('typed'));
+  await page.getByText('typed: 1 step, by hand').waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  expect(await page.title()).toContain('typed');
+});
+
+it('runs a journey, and shows on one axis what failed with got and expected', async () => {
+  const { page } = here;
+  await stage.asAdmin((api) => api.post('/api/journeys', { source: source('by hand') }));
+  shop(503);
+  await go(page, '/journeys');
+  await page.getByRole('button', { name: 'Run by hand now' }).click();
+  await page.getByRole('group', { name: 'What failed' }).waitFor();
+  const failed = await page.getByRole('group', { name: 'What failed' }).innerText();
+  expect(failed).toMatch(/Expected status\s+200\s+Got\s+503/);
+  const steps = page.getByRole('option');
+  expect(await steps.count()).toBe(1);
+  expect(await steps.first().getAttribute('aria-label')).toContain('page: failed');
+  expect(await page.locator('[data-copy="curl command"]').innerText()).toContain(`curl -sS -i -L '${shop(503)}'`);
+  await lookAround(page, 'journey-run-failed');
+  await go(page, '/');
+  await go(page, '/journeys?filter=by+hand');
+  await page.getByText('fails', { exact: true }).first().waitFor();
+  shop();
+  await page.getByRole('button', { name: 'Run by hand now' }).click();
+  await page.getByText('Seen').waitFor();
+  await page.getByText('passed').first().waitFor();
+  await lookAround(page, 'journey-run-passed');
+  await go(page, '/journeys');
+  await page.getByText('passes', { exact: true }).first().waitFor();
+  await lookAround(page, 'journeys');
+});
+
+it('walks the steps by the keyboard', async () => {
+  const { page } = here;
+  const two = `${source('two steps')}  - id: again\n    get: "${shop()}"\n    expect: { status: 200 }\n`;
+  const { id } = await stage.asAdmin(async (api) => {
+    const made = await api.post('/api/journeys', { source: two });
+    return (await made.json()) as { id: string };
+  });
+  await go(page, `/journeys/${id}`);
+  await page.getByRole('button', { name: 'Run two steps now' }).click();
+  await page.getByRole('option').nth(1).waitFor();
+  await page.getByRole('option').first().focus();
+  await page.keyboard.press('ArrowDown');
+  await page.getByRole('heading', { name: 'again' }).waitFor();
+  expect(await page.getByRole('option').nth(1).getAttribute('aria-selected')).toBe('true');
+});
+
+it('lets readers read, and nothing else', async () => {
+  const reader = await stage.newPerson('reader@example.com', 'viewer');
+  const visit = await stage.visit({}, reader);
+  await go(visit.page, '/journeys');
+  await visit.page.getByRole('row').nth(1).waitFor();
+  expect(await visit.page.getByRole('button', { name: /^Run / }).count()).toBe(0);
+  await go(visit.page, '/journeys/new');
+  await visit.page.getByText('Journeys are changed by editors and admins.').waitFor();
+  await visit.page.context().close();
+});

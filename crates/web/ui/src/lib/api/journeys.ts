@@ -1,0 +1,91 @@
+import type { Slice } from './accounts';
+import { change, read, write, type Answer, type Body } from './client';
+import { isSlice, listPath } from './list';
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+
+export type Journey = Schemas['Journey'];
+export type JourneyDetail = Schemas['JourneyDetail'];
+export type JourneyCheck = Schemas['JourneyCheck'];
+export type Mistake = Schemas['Mistake'];
+export type RunMark = Schemas['RunMark'];
+export type RunStatus = Schemas['RunStatus'];
+export type Run = Schemas['JourneyRun'];
+export type RunDetail = Schemas['JourneyRunDetail'];
+export type RunRecord = Schemas['RunRecord'];
+export type StepRecord = Schemas['StepRecord'];
+export type PollerRecord = Schemas['PollerRecord'];
+export type FailingJourney = Schemas['FailingJourney'];
+
+/** What the organisation's stream tells of journeys. */
+export const JOURNEY_EVENTS = [
+  'journey:run_finished',
+  'journey:failed',
+  'journey:recovered',
+  'journey:changed',
+];
+
+const PATH = '/api/journeys';
+
+const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
+
+export function readJourneys(cursor: string | null): Promise<Answer<Slice<Journey>>> {
+  return read(listPath(PATH, { cursor }), isSlice<Journey>);
+}
+
+export function readJourney(id: string): Promise<Answer<JourneyDetail>> {
+  return read(pathOf(id), isJourney);
+}
+
+/** The journeys that are failing, the longest first. */
+export function readFailing(): Promise<Answer<Slice<FailingJourney>>> {
+  return read(`${PATH}/failing`, isSlice<FailingJourney>);
+}
+
+export function checkJourney(source: string): Promise<Answer<JourneyCheck>> {
+  return write('POST', `${PATH}/check`, { source } satisfies Schemas['JourneySource'], isCheck);
+}
+
+export function createJourney(source: string): Promise<Answer<JourneyDetail>> {
+  return write('POST', PATH, { source } satisfies Schemas['NewJourney'], isJourney);
+}
+
+export function changeJourney(
+  id: string,
+  to: Schemas['JourneyChange'],
+): Promise<Answer<JourneyDetail>> {
+  return write('PATCH', pathOf(id), to, isJourney);
+}
+
+export function deleteJourney(id: string): Promise<Answer<null>> {
+  return change('DELETE', pathOf(id));
+}
+
+export function runJourney(id: string): Promise<Answer<Run>> {
+  return write('POST', `${pathOf(id)}/run`, undefined, isRun);
+}
+
+export function readRuns(
+  id: string,
+  cursor: string | null,
+  limit: number,
+): Promise<Answer<Slice<Run>>> {
+  return read(listPath(`${pathOf(id)}/runs`, { cursor }, limit), isSlice<Run>);
+}
+
+export function readRun(id: string): Promise<Answer<RunDetail>> {
+  return read(`/api/runs/${encodeURIComponent(id)}`, isRun<RunDetail>);
+}
+
+function isJourney(body: Body): body is Body & JourneyDetail {
+  return typeof body['id'] === 'string' && typeof body['source'] === 'string';
+}
+
+function isCheck(body: Body): body is Body & JourneyCheck {
+  return Array.isArray(body['mistakes']);
+}
+
+function isRun<Value extends Run>(body: Body): body is Body & Value {
+  return typeof body['id'] === 'string' && typeof body['status'] === 'string';
+}

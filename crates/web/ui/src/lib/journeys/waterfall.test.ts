@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { PollerRecord, StepRecord } from '../api/journeys';
+import { bars, lengthOf, shown, ticks } from './waterfall';
+
+const step = (id: string, offset_ms: number, duration_ms: number, state: StepRecord['state'] = 'passed'): StepRecord => ({
+  id, state, offset_ms, duration_ms, request: null, answer: null, checks: [], captures: {}, error: null,
+});
+const poller = (of: string, offset_ms: number, duration_ms: number): PollerRecord => ({
+  id: 1, step: of, state: 'failed', offset_ms, duration_ms, poll_count: 3, skipped_count: 0, event_count: 0,
+  request: null, last_value: null, error: 'late',
+});
+
+describe('the waterfall of a run', () => {
+  const record = { steps: [step('a', 0, 100), step('b', 100, 0, 'skipped')], pollers: [poller('a', 100, 300)], duration_ms: 350 };
+
+  it('has each step followed by its pollers, on an axis that holds them all', () => {
+    expect(lengthOf(record)).toBe(400);
+    const lines = bars(record);
+    expect(lines.map(({ key, status }) => `${key} ${status}`)).toEqual(['step a healthy', 'poller 1 down', 'step b skipped']);
+    expect(lines.map(({ x, width }) => [x, width])).toEqual([[0, 0.25], [0.25, 0.75], [0.25, 0.004]]);
+  });
+
+  it('never leaves the axis', () => {
+    const lines = bars({ steps: [step('a', -5, 1), step('b', 1e9, 1)], pollers: [], duration_ms: 0 });
+    for (const { x, width } of lines) expect(x >= 0 && x + width <= 1).toBe(true);
+    expect(bars({ steps: [], pollers: [], duration_ms: 0 })).toEqual([]);
+  });
+
+  it('has few round ticks', () => {
+    expect(ticks(400)).toEqual([0, 100, 200, 300, 400]);
+    for (const length of [1, 7, 33, 999, 61_000, 3_600_000]) {
+      expect(ticks(length).length).toBeLessThanOrEqual(8);
+      expect(ticks(length).length).toBeGreaterThan(2);
+    }
+  });
+
+  it('shows what was got and expected as it is', () => {
+    expect([shown(undefined), shown(null), shown('a'), shown(503), shown({ a: 1 })]).toEqual(['nothing', 'nothing', 'a', '503', '{"a":1}']);
+  });
+});

@@ -1,0 +1,104 @@
+import type { PollerRecord, RunRecord, StepRecord } from '../api/journeys';
+import type { Status } from '../status';
+
+/** One line of the waterfall: a step, or what a poller of it did afterwards. */
+export interface Bar {
+  readonly key: string;
+  readonly kind: 'step' | 'poller';
+  readonly name: string;
+  readonly status: Status;
+  readonly word: string;
+  /** In milliseconds since the beginning. */
+  readonly from: number;
+  readonly took: number;
+  /** On the axis, from 0 to 1. */
+  readonly x: number;
+  readonly width: number;
+  readonly step: StepRecord | null;
+  readonly poller: PollerRecord | null;
+}
+
+const STEP_LOOKS: Readonly<Record<StepRecord['state'], Status>> = {
+  passed: 'healthy',
+  failed: 'down',
+  skipped: 'skipped',
+};
+const POLLER_LOOKS: Readonly<Record<PollerRecord['state'], Status>> = {
+  done: 'healthy',
+  timed_out: 'degraded',
+  stopped: 'unknown',
+  failed: 'down',
+};
+const POLLER_WORDS: Readonly<Record<PollerRecord['state'], string>> = {
+  done: 'settled',
+  timed_out: 'did not settle, which was to be ignored',
+  stopped: 'stopped with the run',
+  failed: 'failed',
+};
+/** Narrower could not be seen. */
+const LEAST_WIDTH = 0.004;
+
+/** Every step in the order of the file, each followed by its pollers, on one axis. */
+export function bars(record: Pick<RunRecord, 'steps' | 'pollers' | 'duration_ms'>): Bar[] {
+  const all = lengthOf(record);
+  const place = (from: number, took: number) => {
+    const x = Math.min(Math.max(from / all, 0), 1 - LEAST_WIDTH);
+    return { x, width: Math.min(Math.max(took / all, LEAST_WIDTH), 1 - x) };
+  };
+  return record.steps.flatMap((step) => {
+    const own: Bar = {
+      key: `step ${step.id}`,
+      kind: 'step',
+      name: step.id,
+      status: STEP_LOOKS[step.state],
+      word: step.state,
+      from: step.offset_ms,
+      took: step.duration_ms,
+      ...place(step.offset_ms, step.duration_ms),
+      step,
+      poller: null,
+    };
+    const pollers = record.pollers
+      .filter((poller) => poller.step === step.id)
+      .map((poller): Bar => ({
+        key: `poller ${String(poller.id)}`,
+        kind: 'poller',
+        name: `poll of ${step.id}`,
+        status: POLLER_LOOKS[poller.state],
+        word: POLLER_WORDS[poller.state],
+        from: poller.offset_ms,
+        took: poller.duration_ms,
+        ...place(poller.offset_ms, poller.duration_ms),
+        step: null,
+        poller,
+      }));
+    return [own, ...pollers];
+  });
+}
+
+/** Where the axis ends. */
+export function lengthOf({
+  steps,
+  pollers,
+  duration_ms,
+}: Pick<RunRecord, 'steps' | 'pollers' | 'duration_ms'>): number {
+  const ends = [...steps, ...pollers].map((one) => one.offset_ms + one.duration_ms);
+  return Math.max(duration_ms, ...ends, 1);
+}
+
+const STEPS = [1, 2, 5];
+const MOST_TICKS = 6;
+
+/** Round times along the axis. */
+export function ticks(length: number): number[] {
+  const least = length / MOST_TICKS;
+  const power = 10 ** Math.floor(Math.log10(Math.max(least, 0.001)));
+  const step = (STEPS.find((factor) => factor * power >= least) ?? 10) * power;
+  return Array.from({ length: Math.floor(length / step) + 1 }, (_, at) => at * step);
+}
+
+/** A value of a check as people read it. */
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return 'nothing';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,48 @@
+import type { Failure } from '../../lib/api/client';
+import { changeJourney, deleteJourney, readRuns, runJourney, type Journey } from '../../lib/api/journeys';
+import { asking } from '../../state/ask.svelte';
+import { router } from '../../state/router.svelte';
+import { voice } from '../../state/voice.svelte';
+
+type Named = Pick<Journey, 'id' | 'name'>;
+
+/** Begins a run and shows it; where one is under way, that one. Says why not. */
+export async function runNow({ id, name }: Named): Promise<Failure | null> {
+  const answer = await runJourney(id);
+  if (!answer.ok) {
+    if (answer.failure.code !== 'run_in_progress') return answer.failure;
+    const runs = await readRuns(id, null, 1);
+    const under = runs.ok ? runs.value.items[0] : undefined;
+    if (under === undefined) return answer.failure;
+    voice.show(`A run of ${name} is under way`);
+    router.go('run', { id: under.id });
+    return null;
+  }
+  router.go('run', { id: answer.value.id });
+  return null;
+}
+
+/** Switches its schedule on or off; says why not. */
+export async function turn({ id, name }: Named, on: boolean): Promise<Failure | null> {
+  const answer = await changeJourney(id, { is_enabled: on });
+  if (!answer.ok) return answer.failure;
+  voice.show(on ? `${name} runs on its schedule` : `${name} runs only when it is asked to`);
+  return null;
+}
+
+/** Asks before a journey is deleted. */
+export function askToDelete({ id, name }: Named, done: () => void): void {
+  asking.ask({
+    title: `Delete ${name}?`,
+    text: 'The journey and all of its runs are removed for good; a run that is under way is ended.',
+    action: 'Delete journey and runs',
+    danger: true,
+    run: async () => {
+      const answer = await deleteJourney(id);
+      if (!answer.ok && answer.failure.status !== 404) return answer.failure;
+      voice.show(`${name} is deleted`);
+      done();
+      return null;
+    },
+  });
+}
