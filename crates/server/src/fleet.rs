@@ -22,7 +22,8 @@ pub(crate) fn open(config: &Config, ground: &Ground<'_>) -> anyhow::Result<Fleet
     let key = AgentKey::new(pepper.keyed(AGENTS, b"").into_bytes());
     let agents: Arc<dyn Agents> = Arc::new(WebAgents::new(Arc::clone(clock))?);
     let program = std::env::current_exe().context("the program does not know where it is")?;
-    let settings = ProcessSettings::new(program, config.data_dir.join(HOMES));
+    let mut settings = ProcessSettings::new(program, config.data_dir.join(HOMES));
+    settings.arguments = may_call(config);
     let processes = Processes::new(settings, key.clone(), Arc::clone(&agents));
     Ok(Fleet::new(FleetOptions {
         events: (*events).clone(),
@@ -35,4 +36,12 @@ pub(crate) fn open(config: &Config, ground: &Ground<'_>) -> anyhow::Result<Fleet
         key,
         pace: Pace::default().with_sweep(config.fleet.sweep),
     }))
+}
+
+/// What agents on this host may call: what the server itself may.
+fn may_call(config: &Config) -> Vec<String> {
+    let private = config.alone().then(|| "--private".to_owned());
+    let allowed =
+        config.outbound.allow.entries().into_iter().map(|entry| format!("--allow={entry}"));
+    private.into_iter().chain(allowed).collect()
 }

@@ -1,6 +1,7 @@
 //! An instance in this process: nothing that the real binary can be asked for writes an event, so that
 //! whoever wants to write and to serve in one process must be it.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use mainstay_http::{
     SystemCheck, SystemDatabase,
 };
 use mainstay_jobs::{Jobs, JobsOptions};
+use mainstay_journeys::{Journeys, JourneysOptions};
 use mainstay_monitor::aliases::Aliases;
 use mainstay_monitor::engine::PollNowError;
 use mainstay_monitor::latency::Retention;
@@ -90,6 +92,12 @@ fn surface(db: Db, events: &Events) -> anyhow::Result<Surface> {
     Ok(Surface {
         reports: reports(events, &jobs, &ids)?,
         fleet: fleet(events, &jobs, &ids, &clock)?,
+        journeys: Journeys::new(JourneysOptions {
+            events: events.clone(),
+            jobs: jobs.clone(),
+            ids: ids.clone(),
+            secret_names: BTreeSet::new(),
+        }),
         live: Live {
             connections: events.connections().clone(),
             events: events.clone(),

@@ -3,6 +3,7 @@
 #![allow(
     clippy::expect_used,
     clippy::disallowed_methods,
+    clippy::indexing_slicing,
     reason = "a helper that can't be set up must stop with the reason"
 )]
 

@@ -149,7 +149,7 @@ pub(super) async fn create(
     CameFrom(source): CameFrom,
     Json(wanted): Json<WantedWorker>,
 ) -> Result<(StatusCode, Json<Worker>), Error> {
-    let new = checked(wanted)?;
+    let new = checked(&wanted)?;
     let detail = json!({"name": new.name, "provider": new.provider});
     let made =
         changed(&state, &caller, source, ("worker.create", None, detail), async |tx, out| {
@@ -192,13 +192,13 @@ pub(super) async fn changed<T>(
         .await
 }
 
-fn checked(wanted: WantedWorker) -> Result<NewWorker, Error> {
+fn checked(wanted: &WantedWorker) -> Result<NewWorker, Error> {
     let name = WorkerName::parse(&wanted.name)
         .map_err(|error| Error::new(Code::InvalidName, format!("The name is {error}.")))?;
     let region = wanted.region.as_deref().map(Region::parse).transpose();
     let region =
         region.map_err(|error| Error::new(Code::InvalidRegion, sentence(&error.to_string())))?;
-    let WantedWorker { provider, category, size, .. } = wanted;
+    let &WantedWorker { provider, category, size, .. } = wanted;
     Ok(NewWorker { name, provider, category, region, size: size.unwrap_or_default() })
 }
 

@@ -56,6 +56,15 @@ pub enum AllowProblem {
 }
 
 impl AllowList {
+    /// What it was parsed from, or what means the same.
+    #[must_use]
+    pub fn entries(&self) -> Vec<String> {
+        let networks = self.networks.iter().map(Cidr::to_string);
+        let hosts = self.hosts.iter().map(ToString::to_string);
+        let suffixes = self.suffixes.iter().map(|suffix| format!("*{suffix}"));
+        networks.chain(hosts).chain(suffixes).collect()
+    }
+
     /// Reads entries: networks (`10.0.0.0/8`, `fd00::/8`), addresses, hosts and suffixes
     /// (`*.internal`). Blank ones count for nothing.
     ///
@@ -120,11 +129,7 @@ impl AllowError {
 
 impl fmt::Display for AllowList {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let networks = self.networks.iter().map(Cidr::to_string);
-        let hosts = self.hosts.iter().map(ToString::to_string);
-        let suffixes = self.suffixes.iter().map(|suffix| format!("*{suffix}"));
-        let all: Vec<String> = networks.chain(hosts).chain(suffixes).collect();
-        formatter.write_str(&all.join(", "))
+        formatter.write_str(&self.entries().join(", "))
     }
 }
 

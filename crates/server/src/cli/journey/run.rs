@@ -107,7 +107,7 @@ async fn travel(
         Show::Tree(tree) => drawn(tree, travelling).await,
         Show::Json | Show::Lines => travelling.await,
     };
-    ended.map_err(explained)
+    ended.map_err(|error| explained(&error))
 }
 
 /// Draws the tree while it grows.
@@ -165,8 +165,8 @@ fn secrets(journey: &Journey, variables: &Variables) -> Secrets {
 }
 
 /// What to do on a command line.
-fn explained(error: StartError) -> anyhow::Error {
-    match &error {
+fn explained(error: &StartError) -> anyhow::Error {
+    match error {
         StartError::UnknownVar { .. } => anyhow::anyhow!("--var: {error}"),
         StartError::MissingVars(names) => {
             let flags: Vec<String> = names.iter().map(|name| format!("--var {name}=…")).collect();

@@ -74,15 +74,16 @@ impl Tree {
         let mut state = self.state();
         let lines = state.lines(self.clock.moment(), self.colors);
         let hidden = lines.len().saturating_sub(rows.saturating_sub(1));
-        let lines = lines.iter().skip(hidden).map(|line| fitting(line, columns)).collect();
-        redraw(&mut state, lines);
+        let lines: Vec<String> =
+            lines.iter().skip(hidden).map(|line| fitting(line, columns)).collect();
+        redraw(&mut state, &lines);
     }
 
     /// Draws the whole of it.
     fn draw_whole(&self) {
         let mut state = self.state();
         let lines = state.lines(self.clock.moment(), self.colors);
-        redraw(&mut state, lines);
+        redraw(&mut state, &lines);
     }
 
     /// Draws it for the last time, with what came of it.
@@ -215,7 +216,7 @@ impl Growth {
 }
 
 /// Writes lines over those that stand there.
-fn redraw(state: &mut State, lines: Vec<String>) {
+fn redraw(state: &mut State, lines: &[String]) {
     let up = match state.drawn {
         0 => String::new(),
         drawn => format!("\u{1b}[{drawn}A\u{1b}[J"),

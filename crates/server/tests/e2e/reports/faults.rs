@@ -109,7 +109,7 @@ impl Step {
     fn until_there(self, world: &World, asked: usize) {
         match self.trap(world) {
             Some(trap) => {
-                until(|| trap.has_sprung(), || format!("{}: {:?}", self.name, trap.calls()))
+                until(|| trap.has_sprung(), || format!("{}: {:?}", self.name, trap.calls()));
             }
             None => world.until_asked(asked + 1),
         }
