@@ -22,7 +22,6 @@ export class Shelf {
       attempts: 1,
       window: { from: this.#at(-7_200), to: this.#at(-3_600) },
       processed_at: this.#at(-120),
-      evidence_not_found: null,
       made_with: { prompt_version: 'v1', schema_version: 'v1', model: 'gpt-5-mini' },
     }),
     this.#file('04', 'queue-backlog.txt', {
@@ -92,6 +91,7 @@ export class Shelf {
       file_id: this.id(name),
       file_name: name,
       processed_at: this.#at(-120),
+      evidence_not_found: null,
       made_with: { prompt_version: 'v1', schema_version: 'v1', model: 'gpt-5-mini' },
       report: {
         title: 'Checkout was down for 38 minutes after a migration held its locks',

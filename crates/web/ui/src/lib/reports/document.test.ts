@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { documentOf, recordedOf, writtenBy } from './document';
 
 const evidence = [{ quote: 'the pool is full', timecode: '00:01:10' }];
+const found = [{ ...evidence[0], found: true }];
 
 it('reads a whole report', () => {
   const read = documentOf({
@@ -19,14 +20,25 @@ it('reads a whole report', () => {
     affected_dependencies: [{ name: 'postgres', effect: 'slow', evidence }],
     open_questions: [{ question: 'why so late?', evidence }],
   });
-  expect(read.impact).toEqual({ text: 'Nobody could pay.', evidence });
+  expect(read.impact).toEqual({ text: 'Nobody could pay.', evidence: found });
   expect(read.severity).toBe('critical');
-  expect(read.timeline).toEqual([{ at: '00:01:10', what: 'the pool is full', evidence }]);
-  expect(read.actions[0]).toEqual({ owner: 'Alice', action: 'raise the pool', due: null, evidence });
+  expect(read.timeline).toEqual([{ at: '00:01:10', what: 'the pool is full', evidence: found }]);
+  expect(read.actions[0]).toEqual({ owner: 'Alice', action: 'raise the pool', due: null, evidence: found });
   expect(read.affected[0]?.name).toBe('postgres');
-  expect(read.questions).toEqual([{ text: 'why so late?', evidence }]);
+  expect(read.questions).toEqual([{ text: 'why so late?', evidence: found }]);
   expect(read.endedAt).toBeNull();
 });
+
+it('marks the quotes that nobody said', () => {
+  const twice = () => [...evidence, { quote: 'it was the intern', timecode: null }];
+  const read = documentOf(
+    { impact: { text: 'x', evidence: twice() }, timeline: [{ what: 'a', evidence }, { what: 'b', evidence: twice() }] },
+    ['/timeline/1/evidence/1', '/nowhere/7/evidence/0'],
+  );
+  expect(read.impact.evidence.map(({ found: is }) => is)).toEqual([true, true]);
+  expect(read.timeline.map((one) => one.evidence.map(({ found: is }) => is))).toEqual([[true], [true, false]]);
+});
+
 
 it.each([null, 7, 'text', [], {}, { timeline: 'x', actions: [null, 3], severity: 'huge', impact: 'y' }])(
   'draws something of %j too',

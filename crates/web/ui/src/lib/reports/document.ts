@@ -2,6 +2,8 @@
 export interface Quote {
   readonly quote: string;
   readonly timecode: string | null;
+  /** Whether it was said in the call or recorded, as far as anybody looked. */
+  readonly found: boolean;
 }
 
 export interface Claim {
@@ -57,25 +59,26 @@ export interface Recorded {
 
 /**
  * Reads a report field by field: the server checked it against the schema of its version, but a field
- * of another version must not break the page.
+ * of another version must not break the page. `notFound` points to the quotes that nobody said.
  */
-export function documentOf(value: unknown): ReportDocument {
+export function documentOf(value: unknown, notFound: readonly string[] = []): ReportDocument {
   const report = fields(value);
-  const claims = (name: string) => list(report[name]).map((one) => claim(one, 'text'));
+  const made: Unfound = new Set(notFound.map((pointer) => pointed(value, pointer)));
+  const claims = (name: string) => list(report[name]).map((one) => claim(one, 'text', made));
   return {
     title: text(report['title']) || 'Without a title',
     summary: text(report['summary']),
-    impact: claim(report['impact'], 'text'),
+    impact: claim(report['impact'], 'text', made),
     severity: SEVERITIES.find((known) => known === report['severity']) ?? 'unknown',
     startedAt: maybe(report['started_at']),
     endedAt: maybe(report['ended_at']),
-    timeline: list(report['timeline']).map(said),
+    timeline: list(report['timeline']).map((one) => said(one, made)),
     rootCauses: claims('root_causes'),
     factors: claims('contributing_factors'),
     wentWell: claims('what_went_well'),
-    actions: list(report['actions']).map(task),
-    affected: list(report['affected_dependencies']).map(affected),
-    questions: list(report['open_questions']).map((one) => claim(one, 'question')),
+    actions: list(report['actions']).map((one) => task(one, made)),
+    affected: list(report['affected_dependencies']).map((one) => affected(one, made)),
+    questions: list(report['open_questions']).map((one) => claim(one, 'question', made)),
   };
 }
 
@@ -96,6 +99,13 @@ export function recordedOf(value: unknown): Recorded | null {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+/** The pieces of evidence that were not found. */
+type Unfound = ReadonlySet<unknown>;
+
+/** What a JSON pointer leads to; the names of a report need no escapes. */
+function pointed(value: unknown, pointer: string): unknown {
+  return pointer.split('/').slice(1).reduce<unknown>((at, name) => fields(at)[name], value);
+}
 
 function fields(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? (value as Fields) : {};
@@ -113,34 +123,34 @@ function maybe(value: unknown): string | null {
   return text(value) || null;
 }
 
-function quotes(value: unknown): Quote[] {
+function quotes(value: unknown, made: Unfound): Quote[] {
   return list(value).map((one) => {
     const evidence = fields(one);
-    return { quote: text(evidence['quote']), timecode: maybe(evidence['timecode']) };
+    return { quote: text(evidence['quote']), timecode: maybe(evidence['timecode']), found: !made.has(one) };
   });
 }
 
-function claim(value: unknown, name: string): Claim {
+function claim(value: unknown, name: string, made: Unfound): Claim {
   const given = fields(value);
-  return { text: text(given[name]), evidence: quotes(given['evidence']) };
+  return { text: text(given[name]), evidence: quotes(given['evidence'], made) };
 }
 
-function said(value: unknown): Said {
+function said(value: unknown, made: Unfound): Said {
   const entry = fields(value);
-  return { at: maybe(entry['at']), what: text(entry['what']), evidence: quotes(entry['evidence']) };
+  return { at: maybe(entry['at']), what: text(entry['what']), evidence: quotes(entry['evidence'], made) };
 }
 
-function task(value: unknown): Task {
+function task(value: unknown, made: Unfound): Task {
   const given = fields(value);
   return {
     owner: maybe(given['owner']),
     action: text(given['action']),
     due: maybe(given['due']),
-    evidence: quotes(given['evidence']),
+    evidence: quotes(given['evidence'], made),
   };
 }
 
-function affected(value: unknown): Affected {
+function affected(value: unknown, made: Unfound): Affected {
   const given = fields(value);
-  return { name: text(given['name']), effect: text(given['effect']), evidence: quotes(given['evidence']) };
+  return { name: text(given['name']), effect: text(given['effect']), evidence: quotes(given['evidence'], made) };
 }
