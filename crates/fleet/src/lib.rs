@@ -32,6 +32,7 @@ pub use decide::Refusal;
 pub use engine::{Engine, EngineTask};
 pub use error::FleetError;
 pub use fleet::{Expected, Fleet, FleetOptions, NewWorker};
+pub use measure::METRIC_BUCKETS;
 pub use model::{
     Category, Crew, Definition, Failure, FailureCode, LoadState, Net, NetName, NetOperation,
     Underway, Worker, WorkerName, WorkerOperation, WorkerStatus,

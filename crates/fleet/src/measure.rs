@@ -3,6 +3,13 @@
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
 use crate::model::WorkerStatus;
+use crate::providers::measure::{CALL_DURATION, DURATION_BUCKETS};
+
+/// The buckets of this room's histograms.
+pub const METRIC_BUCKETS: &[(&str, &[f64])] = &[
+    (SWEEP, &[0.01, 0.05, 0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0]),
+    (CALL_DURATION, DURATION_BUCKETS),
+];
 
 const MOVES: &str = "mainstay_fleet_worker_moves_total";
 const LOOKS: &str = "mainstay_fleet_looks_total";

@@ -92,6 +92,14 @@ impl Jobs {
         }
     }
 
+    /// Lets go of every handler at the end of a process: they hold rooms, and those hold these jobs.
+    pub fn forget_handlers(&self) {
+        let mut known = self.shared.handlers.write().unwrap_or_else(PoisonError::into_inner);
+        let forgotten = std::mem::take(&mut *known);
+        drop(known);
+        drop(forgotten);
+    }
+
     /// Enqueues a job in the caller's transaction; runners hear of it after the commit. When an
     /// unfinished job of the kind is about the same subject, that one is the answer.
     ///

@@ -3,13 +3,17 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::config::{Config, ListenAddress};
 
+/// So many may wait to be received, where the system allows it: after a restart every dashboard comes back at once,
+/// and whoever finds no room in the line may be hung up on.
+const LINE: u32 = 4_096;
+
 /// Binds the configured address.
 pub(crate) async fn bind(address: &ListenAddress) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address.to_string()).await.map_err(|error| {
+    bind_first(address).await.map_err(|error| {
         let cure = cure(error.kind());
         anyhow::Error::new(error).context(format!("can't listen on {address}; {cure}"))
     })
@@ -22,6 +26,26 @@ pub(crate) fn site_address(config: &Config, bound: SocketAddr) -> String {
     }
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     format!("{scheme}://{}", reachable(bound))
+}
+
+/// Binds the first of its addresses that can be bound.
+async fn bind_first(address: &ListenAddress) -> std::io::Result<TcpListener> {
+    let mut last = std::io::Error::new(ErrorKind::AddrNotAvailable, "the name has no address");
+    for one in tokio::net::lookup_host(address.to_string()).await? {
+        match listen(one) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A restart need not wait for what the last process left half closed.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(LINE)
 }
 
 fn cure(kind: ErrorKind) -> &'static str {

@@ -66,6 +66,7 @@ impl Recorder {
                     engine::METRIC_BUCKETS,
                     graph::METRIC_BUCKETS,
                     recorder::METRIC_BUCKETS,
+                    mainstay_fleet::METRIC_BUCKETS,
                     calls,
                 ];
                 rooms.into_iter().flatten().try_fold(builder, |builder, (name, buckets)| {

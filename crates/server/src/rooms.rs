@@ -45,6 +45,7 @@ pub(crate) struct Rooms {
 /// What is ended when all work is done.
 pub(crate) struct Ending {
     db: Db,
+    jobs: Jobs,
     reports: Reports,
     tasks: EventsTasks,
     /// Dropped, it stops the streams, so that they end however opening fails.
@@ -106,7 +107,8 @@ pub(crate) async fn open(
     jobs.register(&handlers);
     let schema_version = moved.version;
     let (journeys, reports) = (journey::open(config, &events, &jobs, &ids), desk.reports);
-    let ending = Ending { db: db.clone(), reports: reports.clone(), tasks, last };
+    let ending =
+        Ending { db: db.clone(), jobs: jobs.clone(), reports: reports.clone(), tasks, last };
     let rooms = Rooms {
         db,
         ids,
@@ -138,6 +140,7 @@ impl Ending {
         if tokio::time::timeout(LANDING, self.reports.landed()).await.is_err() {
             tracing::warn!("an upload was still under way at the stop; the sweeper ends it");
         }
+        self.jobs.forget_handlers();
         drop(self.last);
         self.tasks.finished().await;
         self.db.close().await;

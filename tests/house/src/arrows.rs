@@ -116,7 +116,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 const OWNED: &[(&str, &[&str])] = &[
     ("sqlx", &["mainstay-store"]),
     ("axum", &["mainstay-http"]),
-    ("hyper", &["mainstay-http", "mainstay-outbound", "mainstay-standins"]),
+    ("hyper", &["mainstay-http", "mainstay-outbound", "mainstay-standins", "mainstay-testkit"]),
     ("reqwest", &[]),
     ("object_store", &["mainstay-outbound"]),
     ("argon2", &["mainstay-accounts"]),

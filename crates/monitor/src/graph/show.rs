@@ -118,7 +118,8 @@ pub fn impact(picture: &Picture, place: usize) -> Option<GraphImpact> {
 /// Who is unhealthy because of a node; nobody when it is well.
 fn affected(picture: &Picture, place: usize) -> HashSet<usize> {
     let node = picture.snapshot.node(place).filter(|node| node.status.is_unhealthy());
-    let found = node.map(|_| radius::affected(&picture.snapshot, &[place], usize::MAX));
+    let all = picture.snapshot.nodes().len();
+    let found = node.map(|_| radius::affected(&picture.snapshot, &[place], all));
     found.into_iter().flatten().map(|one| one.place).collect()
 }
 

@@ -64,7 +64,7 @@ pub(super) fn sketch(picture: &Picture, place: usize) -> Option<Sketch> {
     let node = snapshot.node(place)?;
     let root = picture.causes.roots.iter().find(|root| root.members.contains(&place));
     let affected = match node.status.is_unhealthy() {
-        true => radius::affected(snapshot, &[place], usize::MAX).len(),
+        true => radius::affected(snapshot, &[place], snapshot.nodes().len()).len(),
         false => 0,
     };
     let (reports, report_count) = reports(picture, place);

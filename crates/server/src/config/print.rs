@@ -108,6 +108,7 @@ mod tests {
         environment = "development" # default
         events.keep_count = 1000000 # default
         events.keep_days = 7 # default
+        fleet.sweep_ms = 60000 # default
         history.five_minute_days = 30 # default
         history.hourly_days = 400 # default
         history.missing_hours = 24 # default
