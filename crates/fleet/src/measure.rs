@@ -56,7 +56,7 @@ pub(crate) fn describe_metrics() {
         STALE,
         "Findings about workers that had changed meanwhile, and were dropped."
     );
-    describe_gauge!(BRAKE, "1 while most workers fail at once and nothing is done about it yet.");
+    describe_gauge!(BRAKE, "1 while most workers fail at once, and Mainstay doubts itself first.");
     describe_histogram!(SWEEP, "How long a sweep of the health loop took, in seconds.");
     describe_counter!(OPERATIONS, "Operations on workers and nets that ended, by outcome.");
 }

@@ -85,7 +85,7 @@ const RULES: &[Rule] = &[
             "rand::rng",
             "rand::random",
             "now_v7",
-            "new_v4",
+            "Uuid::new_v4",
         ],
         within: CRATES,
         except: &[

@@ -5,8 +5,9 @@ use std::time::Duration;
 use mainstay_accounts::{
     AccountsError, Entering, Role, SETUP_TIME, SignedIn, UserChange, UserStatus,
 };
-use mainstay_store::Sql;
+use mainstay_store::{Sql, StoreError};
 use mainstay_testkit::{drop_at_await, each_database};
+use tokio::sync::oneshot;
 
 use crate::house::{House, ROOT, id_of, source};
 
@@ -82,7 +83,23 @@ each_database! {
         let house = House::new(database).await;
         house.admin().await;
         let token = link(&house, ROOT).await;
+        // While somebody holds the user, nobody gets as far as the commit.
+        let (held, is_held) = oneshot::channel();
+        let (release, released) = oneshot::channel::<()>();
+        let db = house.db.clone();
+        let holding = tokio::spawn(async move {
+            db.write(async |tx| {
+                tx.execute(&Sql::same("test.hold", "UPDATE users SET role = role"), &[]).await?;
+                held.send(()).unwrap();
+                released.await.unwrap();
+                Ok::<_, StoreError>(())
+            })
+            .await
+        });
+        is_held.await.unwrap();
         assert!(drop_at_await(0, enter(&house, &token, None)).await.is_none());
+        release.send(()).unwrap();
+        holding.await.unwrap().unwrap();
         // What was begun is undone by a task of its own, and the link is taken until then.
         let again = async {
             while enter(&house, &token, None).await.is_err() {

@@ -29,7 +29,7 @@ async fn a_report_is_written_of_the_call_and_of_what_was_recorded() {
     let server = server(&[Behaviour::Good]).await;
     let draft = written(&server).await.unwrap();
     let Draft::Report { with, not_found, .. } = draft else { panic!("{draft:?}") };
-    assert_eq!((with.model.as_str(), with.prompt_version.as_str()), ("standin-model", "v1"));
+    assert_eq!((with.model.as_str(), with.prompt_version.as_str()), ("gpt-test", "v1"));
     assert_eq!(not_found, Vec::<String>::new());
     let asked = server.asked()[0].body["input"].to_string();
     for told in ["checkout is down", "service orders became down"] {

@@ -147,10 +147,12 @@ each_database! {
                 break file;
             }
         };
+        runner.stop().await;
         assert_eq!(file.error.unwrap().code, "s3_read_failed");
         house.faults().mend();
         let lost = house.upload(user, "y").await.unwrap();
         house.storage.lose(&format!("users/{user}/files/{lost}/original.txt")).await;
+        let runner = house.run();
         let file = house.until(user, lost, FileStatus::Failed).await;
         runner.stop().await;
         assert_eq!(file.error.unwrap().code, "s3_read_failed");
