@@ -141,12 +141,21 @@ export async function look(page: Page, name: string): Promise<void> {
   await expectAccessible(page, name);
 }
 
+/** The window knows its new size a moment before units of its height do. */
+async function hasSettled(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const shell = document.querySelector('.shell');
+    return shell === null || Math.abs(shell.getBoundingClientRect().height - innerHeight) < 1;
+  });
+}
+
 /** Looks at a view in every size and every theme, without loading it again. */
 export async function lookAround(page: Page, name: string): Promise<void> {
   // A colour that is still on its way would be measured as it is then.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   for (const [size, viewport] of Object.entries(SIZES)) {
     await page.setViewportSize(viewport);
+    await hasSettled(page);
     await drawn(page);
     await expectNoOverflow(page, `${name}, ${size}`);
     if (screenshots !== undefined) await keepEachTheme(page, name, size);
