@@ -1,6 +1,6 @@
 //! Journeys: scripted paths of a user through real systems, for people who do not write Rust.
 //!
-//! A [`file`] of YAML (checked, every mistake with its place) → [`model`] (the journey) → [`run`](mod@run) (on the poller's
+//! A [`file`](mod@file) of YAML (checked, every mistake with its place) → [`model`] (the journey) → [`run`](mod@run) (on the poller's
 //! executor; requests go out by `courier`, past a breaker for each host) → [`report`] (what came of it,
 //! without any secret) → [`junit`].
 //!
