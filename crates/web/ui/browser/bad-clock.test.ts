@@ -60,7 +60,7 @@ describe.each([
     // Until the marks are read, there is none to go to.
     await page.getByRole('button', { name: /Back to: vault went down/ }).waitFor();
     await page.keyboard.press('PageDown');
-    await expect.poll(() => scrubber.getAttribute('aria-valuetext')).toMatch(/, (just now|\d+\s(s|min) ago), vault went down$/);
+    await expect.poll(() => scrubber.getAttribute('aria-valuetext')).toMatch(/, (just now|\d+\s(s|min) ago), vault went down(, 1 more because of it)?$/);
 
     await go(page, '/system?row=runtime&inspector=open');
     await page.getByText(words).first().waitFor();

@@ -49,7 +49,7 @@ describe('a circle that fails', () => {
     await go(page, '/');
     const card = page.getByRole('article', { name: /^(Hen and Egg|Egg and Hen)$/ });
     await card.getByText('circle', { exact: true }).waitFor();
-    await card.getByText('1 service leans on it').waitFor();
+    await card.getByText('1 service hurt').waitFor();
     await card.getByRole('link', { name: 'Farm' }).first().waitFor();
     expect(await page.getByRole('article').count()).toBe(1);
     await look(page, 'now-circle');
