@@ -107,6 +107,7 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
 
 /** Nothing is wider than the window, so nothing has to be dragged sideways. */
 export async function expectNoOverflow(page: Page, where: string): Promise<void> {
+  await hasSettled(page);
   const wider = await page.evaluate(() => {
     const width = document.documentElement.clientWidth;
     return [...document.querySelectorAll('body, body *:not(.visually-hidden, .skip)')]
@@ -134,13 +135,6 @@ export async function expectNoOverflow(page: Page, where: string): Promise<void>
   expect(moves, where).toEqual({ sideways: false, down: false });
 }
 
-/** A view as a person would look at it; nothing of it may be out of reach. */
-export async function look(page: Page, name: string): Promise<void> {
-  await keep(page, name);
-  await expectNoOverflow(page, name);
-  await expectAccessible(page, name);
-}
-
 /** The window knows its new size a moment before units of its height do. */
 async function hasSettled(page: Page): Promise<void> {
   await page.waitForFunction(() => {
@@ -149,13 +143,19 @@ async function hasSettled(page: Page): Promise<void> {
   });
 }
 
+/** A view as a person would look at it; nothing of it may be out of reach. */
+export async function look(page: Page, name: string): Promise<void> {
+  await keep(page, name);
+  await expectNoOverflow(page, name);
+  await expectAccessible(page, name);
+}
+
 /** Looks at a view in every size and every theme, without loading it again. */
 export async function lookAround(page: Page, name: string): Promise<void> {
   // A colour that is still on its way would be measured as it is then.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   for (const [size, viewport] of Object.entries(SIZES)) {
     await page.setViewportSize(viewport);
-    await hasSettled(page);
     await drawn(page);
     await expectNoOverflow(page, `${name}, ${size}`);
     if (screenshots !== undefined) await keepEachTheme(page, name, size);
