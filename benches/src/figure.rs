@@ -62,6 +62,9 @@ pub const PROMISED: &[&str] = &[
     "reports.upload_rss_mb",
     "reports.overhead_ms",
     "journeys.step_cpu_ms",
+    "fleet.sweep_500_s",
+    "fleet.detect_p99_s",
+    "fleet.events_per_change",
 ];
 
 static PRINTED: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -13,10 +13,10 @@ fn main() {
     let given = variable(COMMIT_VARIABLE).filter(|commit| is_plain(commit));
     match given.or_else(from_repository) {
         Some(commit) => {
-            println!("cargo:rustc-env=MAINSTAY_COMMIT={commit}");
-            println!("cargo:rustc-env=MAINSTAY_VERSION={package} ({commit})");
+            println!("cargo:rustc-env=BUILT_COMMIT={commit}");
+            println!("cargo:rustc-env=BUILT_VERSION={package} ({commit})");
         }
-        None => println!("cargo:rustc-env=MAINSTAY_VERSION={package}"),
+        None => println!("cargo:rustc-env=BUILT_VERSION={package}"),
     }
 }
 

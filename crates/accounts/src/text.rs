@@ -1,6 +1,6 @@
 //! Short texts that people give: held to a length, without control characters.
 
-use mainstay_base::BoundedText;
+use mainstay_base::{BoundedText, is_hidden};
 
 use crate::error::AccountsError;
 
@@ -33,18 +33,6 @@ fn readable<const MAX: usize>(
         return Err(AccountsError::InvalidText { field, reason: reason.to_owned() });
     }
     Ok(text)
-}
-
-/// Control characters, those that turn the direction of the text after them, and those that nobody
-/// sees. The joiners stay: some languages write with them.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
-        )
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-        || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]

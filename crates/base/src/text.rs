@@ -19,6 +19,19 @@ pub fn replace_nul(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Control characters, those that turn the direction of the text after them, and those that nobody
+/// sees. The joiners stay: some languages write with them.
+#[must_use]
+pub fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}' | '\u{61c}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+        )
+        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(character, '\u{2028}' | '\u{2029}')
+}
+
 /// Text of 1 to `MAX` characters (not bytes) without white space at its ends and without NUL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]

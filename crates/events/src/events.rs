@@ -181,6 +181,15 @@ impl Events {
         between::between(self.db(), stream, kinds, span, most.min(MAX_BETWEEN)).await
     }
 
+    /// Since when every event of a stream is kept; `None` where none was ever removed. What is missing of a
+    /// time before that may have happened all the same.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub async fn kept_since(&self, stream: Stream) -> Result<Option<Timestamp>, StoreError> {
+        between::kept_since(self.db(), stream).await
+    }
+
     /// Removes events that are too old or too many, as happens by itself every minute, and tells how
     /// many.
     ///

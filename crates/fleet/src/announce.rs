@@ -4,6 +4,7 @@ use mainstay_base::Id;
 use mainstay_events::{Event, EventError, Outbox, Stream};
 use serde_json::{Map, Value, json};
 
+use crate::decide::gather::Changed;
 use crate::model::{Net, Worker};
 
 /// Tells where a worker stands now.
@@ -27,6 +28,26 @@ pub(crate) fn net(out: &mut Outbox, net: &Net) -> Result<(), EventError> {
         "generation": net.generation,
     });
     out.add(Stream::User(net.user_id), event("net_state_changed", fields)?)
+}
+
+/// Tells that something is otherwise than it was, seen from a worker.
+pub(crate) fn location(
+    out: &mut Outbox,
+    net: &Net,
+    worker: Id,
+    changed: &Changed,
+    service: Option<Id>,
+) -> Result<(), EventError> {
+    let fields = json!({
+        "service_id": service,
+        "kind": changed.check.kind,
+        "check": changed.check.name,
+        "worker_id": worker,
+        "net_id": net.id,
+        "previous": changed.previous,
+        "current": changed.current,
+    });
+    out.add(Stream::User(net.user_id), event("location_status_changed", fields)?)
 }
 
 /// Tells that a worker is not there any more.

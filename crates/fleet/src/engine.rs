@@ -1,17 +1,21 @@
 //! The health loop: every so often it looks at all ready workers, and ends what nobody else ends.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use mainstay_base::{Id, Timestamp};
+use futures_util::{FutureExt as _, StreamExt as _};
+use mainstay_base::{Id, Moment, Timestamp};
 use mainstay_jobs::JobsError;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::agents::LoadedNet;
 use crate::announce;
 use crate::decide::look::{Asker, look};
 use crate::decide::{Brake, Look};
@@ -20,7 +24,7 @@ use crate::fleet::Fleet;
 use crate::measure;
 use crate::model::Crew;
 use crate::providers::ProviderKind;
-use crate::record::sweep::Overdue;
+use crate::record::sweep::{Overdue, Turn};
 use crate::record::{crew, sweep, workers};
 
 /// Workers that are asked at the same time.
@@ -29,6 +33,10 @@ pub const MAX_IN_FLIGHT: usize = 20;
 pub const MAX_SWEPT: i64 = 5_000;
 /// Workers that are read or noted in one statement.
 const TOGETHER: usize = 500;
+/// What was found and waits to be written.
+const WAITING: usize = 1_000;
+/// A provider is asked whether it answers at most this often, however short a sweep is.
+const ASKED_AGAIN: Duration = Duration::from_secs(10);
 /// Operations that one sweep ends.
 const MAX_OVERDUE: i64 = 200;
 
@@ -38,6 +46,8 @@ pub struct Engine {
     fleet: Fleet,
     slots: Arc<Semaphore>,
     brake: Brake,
+    /// What kept Fly from answering, and when it was asked.
+    trouble: Mutex<Option<(Moment, Option<String>)>>,
 }
 
 /// The running health loop.
@@ -57,13 +67,37 @@ pub struct Swept {
     pub is_braked: bool,
     /// Operations whose time was up.
     pub overdue: usize,
+    /// Workers whose findings were fetched.
+    pub collected: usize,
+    /// Machines that nobody has, and that were ended.
+    pub leftovers: usize,
+}
+
+/// What one sweep has written down.
+#[derive(Default)]
+struct Recorded {
+    looks: Vec<(Crew, Look)>,
+    strays: Vec<Strays>,
+}
+
+/// What the agent of a crew holds and should not.
+type Strays = (Crew, Vec<LoadedNet>);
+
+/// What one sweep has found so far.
+#[derive(Default)]
+struct Looks {
+    asked: usize,
+    failed: BTreeSet<Id>,
+    /// What is not passed on yet, since it may be a failure of most.
+    held: Vec<(Crew, Look)>,
 }
 
 impl Engine {
     /// The health loop of `fleet`.
     #[must_use]
     pub fn new(fleet: Fleet) -> Self {
-        Self { fleet, slots: Arc::new(Semaphore::new(MAX_IN_FLIGHT)), brake: Brake::default() }
+        let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
+        Self { fleet, slots, brake: Brake::default(), trouble: Mutex::default() }
     }
 
     /// Turns until `stop`.
@@ -78,15 +112,15 @@ impl Engine {
     /// When the database fails; what was written until then stays.
     pub async fn sweep(&mut self) -> Result<Swept, FleetError> {
         let overdue = self.end_overdue().await?;
-        let looks = self.look_at_all().await?;
-        let asked = looks.iter().filter(|(_, found)| is_answer(found)).count();
-        let failed: BTreeSet<Id> = looks
-            .iter()
-            .filter(|(_, found)| matches!(found, Look::Lost(_)))
-            .map(|(crew, _)| crew.worker.id)
-            .collect();
-        let mut swept =
-            Swept { looked: looks.len(), asked, failed: failed.len(), is_braked: false, overdue };
+        let crews = self.claim().await?;
+        let looked = crews.len();
+        let (sender, found) = mpsc::channel(WAITING);
+        // What is known for sure is written while others are still asked: one that hangs takes long.
+        let (looks, recorded) =
+            tokio::join!(self.look_at_all(crews, sender), self.record_all(found));
+        let Recorded { looks: mut believed, mut strays } = recorded?;
+        let Looks { asked, failed, held } = looks;
+        let mut swept = Swept { looked, asked, failed: failed.len(), overdue, ..Swept::default() };
         let is_connected = Brake::is_mass(asked, failed.len()) && self.is_connected().await;
         let verdict = self.brake.judge(asked, failed, is_connected);
         swept.is_braked = self.brake.is_pulled();
@@ -94,10 +128,17 @@ impl Engine {
         if verdict.alerts {
             self.alert(&swept).await?;
         }
-        let believed = |(crew, found): &(Crew, Look)| {
+        let is_believed = |(crew, found): &(Crew, Look)| {
             !matches!(found, Look::Lost(_)) || verdict.lost.contains(&crew.worker.id)
         };
-        self.record(looks.into_iter().filter(believed).collect()).await?;
+        let held: Vec<(Crew, Look)> = held.into_iter().filter(is_believed).collect();
+        strays.extend(self.record(&held).await?);
+        believed.extend(held);
+        let limit = self.fleet.shared.pace.sweep / 4;
+        swept.leftovers = self.fleet.end_leftovers().await?;
+        let (collected, ()) =
+            tokio::join!(self.collect(&believed, limit), self.drop_strays(&strays, limit));
+        swept.collected = collected;
         Ok(swept)
     }
 
@@ -105,11 +146,20 @@ impl Engine {
         let clock = Arc::clone(&self.fleet.shared.clock);
         while !stop.is_cancelled() {
             let begun = clock.moment();
-            match stop.run_until_cancelled(self.sweep()).await {
+            // One that panics is told at once, and is not the last.
+            let sweeping = AssertUnwindSafe(self.sweep()).catch_unwind();
+            match stop.run_until_cancelled(sweeping).await {
                 None => return,
-                Some(Ok(_)) => {}
-                Some(Err(error)) => {
+                Some(Ok(Ok(_))) => {}
+                Some(Ok(Err(error))) => {
                     tracing::warn!(%error, "a sweep of the fleet ended early; the next one goes on");
+                }
+                Some(Err(_)) => {
+                    measure::panicked();
+                    tracing::error!(
+                        event = "fleet_sweep_panicked",
+                        "a sweep of the fleet panicked; the next one goes on; report this as a bug"
+                    );
                 }
             }
             let took = clock.moment().since(begun);
@@ -123,49 +173,156 @@ impl Engine {
         }
     }
 
-    async fn look_at_all(&self) -> Result<Vec<(Crew, Look)>, FleetError> {
+    /// The ready workers that are due, claimed.
+    async fn claim(&self) -> Result<Vec<Crew>, FleetError> {
         let fleet = &self.fleet;
         let pace = fleet.shared.pace;
-        // Another instance, whose turn is a little later than ours, finds them due again only if we die.
-        let again_in = pace.sweep.saturating_mul(3) / 4;
-        let claiming = fleet.db().write(async |tx| sweep::claim(tx, again_in, MAX_SWEPT).await);
+        let claim = Turn {
+            // Another instance, whose turn is a little later than ours, finds them due again only if we die.
+            again_in: pace.sweep.saturating_mul(3) / 4,
+            // All but those that somebody has asked within the last quarter.
+            early: pace.sweep / 2,
+            most: MAX_SWEPT,
+        };
+        let claiming = fleet.db().write(async |tx| sweep::claim(tx, claim).await);
         let claimed = claiming.await?;
         let mut crews = Vec::with_capacity(claimed.len());
         for ids in claimed.chunks(TOGETHER) {
             crews.extend(workers::some(fleet.db(), ids).await?);
         }
-        let looking: FuturesUnordered<_> = crews
+        Ok(crews)
+    }
+
+    /// What keeps each provider from answering whose machines are asked by their agents alone: asked once for all
+    /// of them, when the first of them is well.
+    fn troubles<'a>(&'a self) -> impl Fn(ProviderKind) -> BoxFuture<'a, Option<String>> {
+        let fly = self.trouble_of_fly().boxed().shared();
+        move |kind| match kind {
+            ProviderKind::Fly => fly.clone().boxed(),
+            ProviderKind::Process | ProviderKind::Sprite => std::future::ready(None).boxed(),
+        }
+    }
+
+    async fn trouble_of_fly(&self) -> Option<String> {
+        let known = || self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.fleet.shared.clock.moment();
+        let last = known().clone();
+        if let Some((_, trouble)) = last.filter(|(at, _)| now.since(*at) < ASKED_AGAIN) {
+            return trouble;
+        }
+        let trouble = self.fleet.trouble_of(ProviderKind::Fly).await;
+        *known() = Some((now, trouble.clone()));
+        trouble
+    }
+
+    /// Looks at all of them, and passes on what is found as soon as it can't be a failure of most.
+    async fn look_at_all(&self, crews: Vec<Crew>, sender: mpsc::Sender<(Crew, Look)>) -> Looks {
+        let (fleet, pace) = (&self.fleet, self.fleet.shared.pace);
+        let mut left = crews.len();
+        let mut looks = Looks::default();
+        let trouble = self.troubles();
+        let mut looking: FuturesUnordered<_> = crews
             .into_iter()
             .map(|crew| async {
                 tokio::time::sleep(pace.offset(turn(crew.worker.id))).await;
-                let found = fleet.look(&crew, Some(&self.slots)).await;
+                let mut found = fleet.look(&crew, Some(&self.slots)).await;
+                if found.health().is_some() {
+                    found = found.warned(trouble(crew.worker.provider).await);
+                }
                 measure::looked(word(&found));
                 (crew, found)
             })
             .collect();
-        Ok(looking.collect().await)
+        while let Some((crew, found)) = looking.next().await {
+            left = left.saturating_sub(1);
+            looks.add(crew, found);
+            let most_failures = looks.failed.len().saturating_add(left);
+            let most_asked = looks.asked.saturating_add(left);
+            if !Brake::is_mass(most_asked, most_failures) {
+                for look in looks.held.drain(..) {
+                    // Whoever wrote down has failed, and says so.
+                    let _ = sender.send(look).await;
+                }
+            }
+        }
+        looks
     }
 
-    async fn record(&self, looks: Vec<(Crew, Look)>) -> Result<(), FleetError> {
+    /// Writes down what comes, as much as there is at a time, and gives it back.
+    async fn record_all(
+        &self,
+        mut found: mpsc::Receiver<(Crew, Look)>,
+    ) -> Result<Recorded, FleetError> {
+        let (mut recorded, mut looks) = (Recorded::default(), Vec::new());
+        while found.recv_many(&mut looks, TOGETHER).await > 0 {
+            recorded.strays.extend(self.record(&looks).await?);
+            recorded.looks.append(&mut looks);
+        }
+        Ok(recorded)
+    }
+
+    /// Tells agents to drop what they should not hold, a few at a time, for as long as a sweep leaves time: only
+    /// when all is written down, since an agent that lies about its nets may also hang. What is left out is found
+    /// again by the next sweep.
+    async fn drop_strays(&self, strays: &[Strays], limit: Duration) {
+        let farewells = &self.fleet.shared.farewells;
+        let dropping: FuturesUnordered<_> = strays
+            .iter()
+            .map(|(crew, strays)| async {
+                let _permit = farewells.acquire().await.ok();
+                self.fleet.drop_strays(crew, strays).await;
+            })
+            .collect();
+        let _ = tokio::time::timeout(limit, dropping.collect::<()>()).await;
+    }
+
+    /// Fetches what the nets of all found well have found, for as long as a sweep leaves time: whoever is
+    /// not reached comes first the next time, most likely, since the order is any.
+    async fn collect(&self, looks: &[(Crew, Look)], limit: Duration) -> usize {
+        let count = looks.len().max(1);
+        let first = usize::try_from(self.fleet.chance()).unwrap_or_default() % count;
+        let (before, after) = looks.split_at(first.min(looks.len()));
+        let done = AtomicUsize::new(0);
+        let collecting: FuturesUnordered<_> = after
+            .iter()
+            .chain(before)
+            .map(|(crew, found)| async {
+                let _slot = self.slots.acquire().await.ok();
+                if self.fleet.collect_within(crew, found).await {
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+            .collect();
+        if tokio::time::timeout(limit, collecting.collect::<()>()).await.is_err() {
+            measure::collected("out_of_time");
+        }
+        done.into_inner()
+    }
+
+    /// Writes down what was found, and tells whose agents hold what they should not.
+    async fn record(&self, looks: &[(Crew, Look)]) -> Result<Vec<Strays>, FleetError> {
         let now = self.fleet.db().now().await?;
         let (same, other): (Vec<_>, Vec<_>) =
-            looks.into_iter().partition(|(crew, found)| changes_nothing(crew, found, now));
+            looks.iter().partition(|(crew, found)| changes_nothing(crew, found, now));
         let well: Vec<Id> = same
             .iter()
-            .filter(|(_, found)| matches!(found, Look::Well(_)))
+            .filter(|(_, found)| found.health().is_some())
             .map(|(crew, _)| crew.worker.id)
             .collect();
         for ids in well.chunks(TOGETHER) {
             let noting = self.fleet.db().write(async |tx| workers::seen(tx, ids, now).await);
             noting.await?;
         }
+        let mut strays = Vec::new();
         for (crew, found) in other {
-            if let Err(error) = self.fleet.apply(&crew, &found).await {
-                tracing::warn!(worker_id = %crew.worker.id, %error,
-                    "what was found of a worker could not be written; the next sweep looks again");
+            match self.fleet.apply(crew, found).await {
+                Ok(held) if held.is_empty() => {}
+                Ok(held) => strays.push((crew.clone(), held)),
+                Err(error) => tracing::warn!(worker_id = %crew.worker.id, %error,
+                    "what was found of a worker could not be written; the next sweep looks again"),
             }
         }
-        Ok(())
+        Ok(strays)
     }
 
     /// Whether something else than a worker can be reached: a provider that is elsewhere.
@@ -173,7 +330,8 @@ impl Engine {
         let shared = &self.fleet.shared;
         for kind in [ProviderKind::Fly, ProviderKind::Sprite] {
             if let Some(provider) = shared.providers.of(kind)
-                && let Ok(Ok(_)) = tokio::time::timeout(shared.pace.probe, provider.list()).await
+                && let Ok(Ok(())) =
+                    tokio::time::timeout(shared.pace.probe, provider.answers()).await
             {
                 return true;
             }
@@ -202,16 +360,25 @@ impl Engine {
         let now = fleet.db().now().await?.as_millis();
         let before = Timestamp::from_millis(now.saturating_sub(grace));
         let found = sweep::overdue(fleet.db(), before, MAX_OVERDUE).await?;
+        let mut ended = 0_usize;
         for Overdue { worker, operation } in &found {
-            fleet.give_up(*worker, *operation).await?;
+            match fleet.give_up(*worker, *operation).await {
+                Ok(()) => ended = ended.saturating_add(1),
+                // One that can't be read must not keep the others from being looked after.
+                Err(error) => {
+                    tracing::warn!(worker_id = %worker, operation_id = %operation, %error,
+                    "an operation whose time is up could not be ended; the next sweep tries again");
+                }
+            }
         }
-        Ok(found.len())
+        Ok(ended)
     }
 }
 
 impl Fleet {
-    /// Writes down what was found of a worker, if it is still as it was then.
-    pub(crate) async fn apply(&self, then: &Crew, found: &Look) -> Result<(), FleetError> {
+    /// Writes down what was found of a worker, if it is still as it was then, and tells what its agent holds and
+    /// should not.
+    async fn apply(&self, then: &Crew, found: &Look) -> Result<Vec<LoadedNet>, FleetError> {
         let written = self.shared.events.write(async |tx, out| {
             let Some(before) = crew::lock(tx, then.worker.id).await? else { return Ok(None) };
             let now = tx.now().await?;
@@ -221,11 +388,11 @@ impl Fleet {
             self.tell_end(tx);
             Ok::<_, FleetError>(Some(next.strays))
         });
-        match written.await? {
-            Some(strays) => self.drop_strays(then, &strays).await,
-            None => measure::stale(),
+        let strays = written.await?;
+        if strays.is_none() {
+            measure::stale();
         }
-        Ok(())
+        Ok(strays.unwrap_or_default())
     }
 
     /// Ends an operation whose time is up, by way of its job: whoever still carries it out can't write
@@ -260,6 +427,16 @@ fn changes_nothing(then: &Crew, found: &Look, now: Timestamp) -> bool {
         same.worker.last_seen_at = next.crew.worker.last_seen_at;
         next.strays.is_empty() && next.crew == same
     })
+}
+
+impl Looks {
+    fn add(&mut self, crew: Crew, found: Look) {
+        self.asked = self.asked.saturating_add(usize::from(is_answer(&found)));
+        if matches!(found, Look::Lost(_)) {
+            self.failed.insert(crew.worker.id);
+        }
+        self.held.push((crew, found));
+    }
 }
 
 const fn is_answer(found: &Look) -> bool {

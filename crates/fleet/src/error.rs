@@ -4,10 +4,11 @@ use mainstay_events::EventError;
 use mainstay_jobs::JobsError;
 use mainstay_store::StoreError;
 
+use crate::agent::BadNet;
 use crate::decide::Refusal;
 use crate::model::net::{BadDefinition, MAX_NETS_PER_USER, MAX_NETS_PER_WORKER};
 use crate::model::worker::MAX_WORKERS_PER_USER;
-use crate::model::{Broken, Crew, Net, UnknownWord};
+use crate::model::{Broken, Crew, LoadState, Net, UnknownWord};
 use crate::providers::ProviderKind;
 
 /// A refusal, or a failure.
@@ -33,6 +34,8 @@ pub enum FleetError {
         refusal: Refusal,
         /// Where the worker stands.
         crew: Option<Box<Crew>>,
+        /// Where the net stands that it was asked of.
+        net: Option<LoadState>,
     },
     /// The caller has another of this name.
     #[error("you have another one of this name; choose another name")]
@@ -47,11 +50,19 @@ pub enum FleetError {
     #[error("the worker has {MAX_NETS_PER_WORKER} nets, which is the limit; use another worker")]
     WorkerFull,
     /// The provider is not set up.
-    #[error("the provider {0} is not set up here; set its token, and restart Mainstay")]
+    #[error("the provider {0} is not set up here; set {settings}, and restart Mainstay", settings = .0.settings())]
     NotConfigured(ProviderKind),
+    /// A worker is forgotten only when nobody could end its machine.
+    #[error(
+        "the provider {0} is set up here, so its machine can be ended; delete the worker without forget"
+    )]
+    NotForgotten(ProviderKind),
     /// The definition is none.
     #[error(transparent)]
     Definition(#[from] BadDefinition),
+    /// The definition can't be run.
+    #[error("the definition can't be run: {0}")]
+    Net(#[from] BadNet),
     /// Somebody else changed it in the same moment.
     #[error("it was changed by somebody else in the same moment; try again")]
     Overtaken,

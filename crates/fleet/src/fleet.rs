@@ -5,22 +5,26 @@ use std::sync::Arc;
 
 use mainstay_base::{Clock, Id, IdSource, Rng};
 use mainstay_events::{Events, Outbox};
-use mainstay_jobs::{Jobs, Kind, NewJob};
+use mainstay_jobs::{Jobs, JobsError, Kind, NewJob};
 use mainstay_store::{Db, Tx};
 use serde_json::json;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::agents::{AgentDoor, AgentKey, Agents};
-use crate::decide::{Refusal, begin};
+use crate::decide::{Refusal, WorkerEnd, begin, end};
 use crate::error::FleetError;
 use crate::model::{Category, Crew, Underway, Worker, WorkerName, WorkerOperation, WorkerStatus};
+use crate::neighbours::Neighbours;
 use crate::pace::Pace;
-use crate::place::{self, MAX_PAGE, Part, Place};
-use crate::providers::{Machine, ProviderKind, Providers, Region, Size};
-use crate::record::{crew, workers};
+use crate::place::{MAX_PAGE, Part, Place};
+use crate::providers::{Machine, MachineName, ProviderKind, Providers, Region, Size};
+use crate::record::{crew, orders, workers};
 
 /// The kind of job that carries out an operation.
 pub const OPERATION: &str = "fleet_operation";
+
+/// How many agents are told at once that a net is not theirs any more; the health loop tells the others.
+const MAX_FAREWELLS: usize = 20;
 
 /// What the room works with.
 pub struct FleetOptions {
@@ -60,8 +64,11 @@ pub(crate) struct Shared {
     pub(crate) agents: Arc<dyn Agents>,
     pub(crate) key: AgentKey,
     pub(crate) pace: Pace,
+    pub(crate) neighbours: Neighbours,
     /// Counts the ends of operations in this process, to wake whoever waits for one.
     pub(crate) ends: watch::Sender<u64>,
+    /// How many agents are told at once that a net is not theirs any more.
+    pub(crate) farewells: Arc<Semaphore>,
 }
 
 /// A worker that is wanted.
@@ -83,12 +90,31 @@ pub struct NewWorker {
 pub type Expected = Option<i64>;
 
 impl Fleet {
-    /// Opens the room.
+    /// Opens the room where nobody else is asked: definitions are not read, and services not known.
     #[must_use]
     pub fn new(options: FleetOptions) -> Self {
+        Self::beside(options, Neighbours::default())
+    }
+
+    /// Opens the room beside others.
+    #[must_use]
+    pub fn beside(options: FleetOptions, neighbours: Neighbours) -> Self {
         let FleetOptions { events, jobs, ids, clock, rng, providers, agents, key, pace } = options;
         let ends = watch::Sender::new(0);
-        let shared = Shared { events, jobs, ids, clock, rng, providers, agents, key, pace, ends };
+        let shared = Shared {
+            events,
+            jobs,
+            ids,
+            clock,
+            rng,
+            providers,
+            agents,
+            key,
+            pace,
+            neighbours,
+            ends,
+            farewells: Arc::new(Semaphore::new(MAX_FAREWELLS)),
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -139,6 +165,14 @@ impl Fleet {
         Ok(Crew { worker, nets: Vec::new() })
     }
 
+    /// How many workers of all users have a machine, whose agent knows the tokens of the present key.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn count_machines(db: &Db) -> Result<u64, FleetError> {
+        Ok(workers::count_machines(db).await?.unsigned_abs())
+    }
+
     /// The workers of a user with their nets, newest first.
     ///
     /// # Errors
@@ -151,7 +185,7 @@ impl Fleet {
     ) -> Result<Part<Crew>, FleetError> {
         let limit = limit.clamp(1, MAX_PAGE);
         let found = workers::list(self.db(), user, after, i64::from(limit).saturating_add(1));
-        Ok(place::cut(found.await?, limit))
+        Ok(Part::cut(found.await?, limit))
     }
 
     /// A worker of a user with its nets.
@@ -163,7 +197,8 @@ impl Fleet {
     }
 
     /// Begins an operation on a worker: from the commit on a runner carries it out, whatever becomes of
-    /// this process. [`Fleet::wait_for_worker`] waits for its end.
+    /// this process. [`Fleet::wait_for_worker`] waits for its end. One that ends the machine calls off one
+    /// that makes it.
     ///
     /// # Errors
     /// [`FleetError::NoSuchWorker`], [`FleetError::StaleWorker`], [`FleetError::Refused`], or when the
@@ -176,8 +211,10 @@ impl Fleet {
         kind: WorkerOperation,
         expected: Expected,
     ) -> Result<Underway<WorkerOperation>, FleetError> {
+        let is_called_off = self.call_off(tx, out, (user, id), kind, expected).await?;
         let before = own(crew::lock(tx, id).await?, user)?;
-        if expected.is_some_and(|expected| expected != before.worker.generation) {
+        // What was called off has a new generation by that.
+        if !is_called_off && expected.is_some_and(|expected| expected != before.worker.generation) {
             return Err(FleetError::StaleWorker(Box::new(before)));
         }
         let now = tx.now().await?;
@@ -185,9 +222,73 @@ impl Fleet {
         // Before the job is made: one that is refused leaves no trace.
         begin::worker(&before, kind, id, now).map_err(refused)?;
         let operation = self.enqueue(tx, &before, None).await?;
+        if kind.makes_a_machine()
+            && let Some(order) = before.worker.unseen_order()
+        {
+            // The new order takes its place in the record, and it may have made a machine.
+            orders::keep(tx, (id, before.worker.provider), &order).await?;
+        }
         let after = begin::worker(&before, kind, operation, now).map_err(refused)?;
         let saved = crew::save(tx, out, &before, after).await?;
         saved.worker.operation.ok_or(FleetError::Overtaken)
+    }
+
+    /// Removes a worker whose provider is not set up any more, and tells which of its machines nobody ended. Should
+    /// the provider be set up again, the health loop ends them.
+    ///
+    /// # Errors
+    /// [`FleetError::NoSuchWorker`], [`FleetError::StaleWorker`], [`FleetError::NotForgotten`],
+    /// [`FleetError::Refused`], or when the database fails.
+    pub async fn forget_worker(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        (user, id): (Id, Id),
+        expected: Expected,
+    ) -> Result<Vec<MachineName>, FleetError> {
+        let before = own(crew::lock(tx, id).await?, user)?;
+        let worker = &before.worker;
+        if expected.is_some_and(|expected| expected != worker.generation) {
+            return Err(FleetError::StaleWorker(Box::new(before)));
+        }
+        if self.shared.providers.of(worker.provider).is_some() {
+            return Err(FleetError::NotForgotten(worker.provider));
+        }
+        let now = tx.now().await?;
+        let begun = begin::worker(&before, WorkerOperation::Delete, id, now);
+        let begun = begun.map_err(|refusal| refused(refusal, &before))?;
+        let left: Vec<MachineName> = worker.unended().collect();
+        for name in &left {
+            orders::keep(tx, (id, worker.provider), name).await?;
+        }
+        let after = end::worker(&begun, &WorkerEnd::Destroyed, now);
+        crew::remove(tx, out, &before, after.crew).await?;
+        self.tell_end(tx);
+        Ok(left)
+    }
+
+    /// Whoever wants a machine gone does not wait until it is made: ends that by its job, whose hook leaves
+    /// the worker in error. Tells whether there was anything to call off.
+    async fn call_off(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        (user, id): (Id, Id),
+        kind: WorkerOperation,
+        expected: Expected,
+    ) -> Result<bool, FleetError> {
+        if !kind.ends_the_machine() {
+            return Ok(false);
+        }
+        let Some(worker) = workers::find_in(tx, user, id).await? else { return Ok(false) };
+        let is_meant = expected.is_none_or(|expected| expected == worker.generation);
+        let making = worker.operation.filter(|one| is_meant && one.kind.makes_a_machine());
+        let Some(making) = making else { return Ok(false) };
+        match self.shared.jobs.cancel(tx, out, making.id).await {
+            Ok(_) => Ok(true),
+            Err(JobsError::AlreadyFinished | JobsError::NotFound) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Enqueues the job of an operation; its id is the operation's.
@@ -200,7 +301,7 @@ impl Fleet {
         let worker = crew.worker.id;
         let payload = json!({"worker_id": worker, "net_id": net});
         let subject = net.map_or_else(|| format!("worker:{worker}"), |net| format!("net:{net}"));
-        let kind = Kind::new(OPERATION).map_err(mainstay_jobs::JobsError::from)?;
+        let kind = Kind::new(OPERATION).map_err(JobsError::from)?;
         let enqueued =
             self.shared.jobs.enqueue(tx, NewJob::new(kind, payload).about(subject)).await?;
         if enqueued.is_new { Ok(enqueued.id) } else { Err(FleetError::Overtaken) }
@@ -228,7 +329,7 @@ pub(crate) fn own(found: Option<Crew>, user: Id) -> Result<Crew, FleetError> {
 }
 
 pub(crate) fn refused(refusal: Refusal, crew: &Crew) -> FleetError {
-    FleetError::Refused { refusal, crew: Some(Box::new(crew.clone())) }
+    FleetError::Refused { refusal, crew: Some(Box::new(crew.clone())), net: None }
 }
 
 impl fmt::Debug for FleetOptions {

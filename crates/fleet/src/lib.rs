@@ -6,18 +6,24 @@
 //! are) and [`agents`] (ask the program that runs on one) → `record` (all SQL) writes what became of it
 //! with its events (`announce`) → [`wait`] tells whoever waits for it.
 //!
-//! Beside it the [`engine`] looks at all ready workers (`observe`) at a [`pace`]; [`error`] says what went
+//! Beside it the [`engine`] looks at all ready workers (`observe`) at a [`pace`], `leftovers` ends machines that
+//! nobody has, and `collect` fetches what
+//! their nets found, which [`locations`] shows; [`neighbours`] is what other rooms are asked for. [`error`] says what went
 //! wrong, `measure` tells the metrics. The [`agent`] is the program on a worker.
 
 pub mod agent;
 pub mod agents;
 mod announce;
+mod collect;
 pub mod decide;
 pub mod engine;
 pub mod error;
 pub mod fleet;
+mod leftovers;
+pub mod locations;
 mod measure;
 pub mod model;
+pub mod neighbours;
 pub mod nets;
 mod observe;
 pub mod operate;
@@ -32,11 +38,14 @@ pub use decide::Refusal;
 pub use engine::{Engine, EngineTask};
 pub use error::FleetError;
 pub use fleet::{Expected, Fleet, FleetOptions, NewWorker};
+pub use locations::CleanUpLocations;
 pub use measure::METRIC_BUCKETS;
 pub use model::{
-    Category, Crew, Definition, Failure, FailureCode, LoadState, Net, NetName, NetOperation,
-    Underway, Worker, WorkerName, WorkerOperation, WorkerStatus,
+    Category, CheckKind, Crew, Definition, Ended, Failure, FailureCode, LoadState, LocationChange,
+    LocationStatus, Net, NetName, NetOperation, PlannedCheck, SeenLocation, Underway, Worker,
+    WorkerName, WorkerOperation, WorkerStatus,
 };
+pub use neighbours::{Neighbours, Planner, Registry};
 pub use nets::{NetPatch, NewNet};
 pub use operate::Operator;
 pub use pace::Pace;

@@ -1,15 +1,18 @@
 //! What people ask of their nets.
 
+use std::sync::Arc;
+
 use mainstay_base::Id;
 use mainstay_events::Outbox;
 use mainstay_store::Tx;
 
+use crate::agents::LoadedNet;
 use crate::decide::{Refusal, begin};
 use crate::error::FleetError;
-use crate::fleet::{Expected, Fleet, own, refused};
+use crate::fleet::{Expected, Fleet, own};
 use crate::model::{Definition, LoadState, Net, NetName, NetOperation, Underway};
-use crate::place::{self, MAX_PAGE, Part, Place};
-use crate::record::{crew, nets};
+use crate::place::{MAX_PAGE, Part, Place};
+use crate::record::{crew, locations, nets, workers};
 
 /// A net that is wanted.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,8 +40,8 @@ impl Fleet {
     /// Makes a net.
     ///
     /// # Errors
-    /// [`FleetError::NameTaken`], [`FleetError::TooManyNets`], [`FleetError::NoSuchWorker`],
-    /// [`FleetError::WorkerFull`], or when the database fails.
+    /// [`FleetError::Net`], [`FleetError::NameTaken`], [`FleetError::TooManyNets`],
+    /// [`FleetError::NoSuchWorker`], [`FleetError::WorkerFull`], or when the database fails.
     pub async fn create_net(
         &self,
         tx: &mut Tx,
@@ -46,6 +49,7 @@ impl Fleet {
         user: Id,
         new: NewNet,
     ) -> Result<Net, FleetError> {
+        self.shared.neighbours.planner.plan(new.definition.as_value())?;
         self.check_room(tx, user, new.worker_id).await?;
         let now = tx.now().await?;
         let net = Net {
@@ -79,7 +83,7 @@ impl Fleet {
     ) -> Result<Part<Net>, FleetError> {
         let limit = limit.clamp(1, MAX_PAGE);
         let found = nets::list(self.db(), user, after, i64::from(limit).saturating_add(1));
-        Ok(place::cut(found.await?, limit))
+        Ok(Part::cut(found.await?, limit))
     }
 
     /// A net of a user.
@@ -91,12 +95,12 @@ impl Fleet {
     }
 
     /// Changes a net. One that goes to another worker, or runs something else from now on, is unloaded:
-    /// what its worker holds is not this net any more, and the health loop takes it away there.
+    /// what its worker holds is not this net any more, and is taken away there at once, or by the health loop.
     ///
     /// # Errors
     /// [`FleetError::NoSuchNet`], [`FleetError::StaleNet`], [`FleetError::Refused`],
-    /// [`FleetError::NameTaken`], [`FleetError::NoSuchWorker`], [`FleetError::WorkerFull`], or when the
-    /// database fails.
+    /// [`FleetError::Net`], [`FleetError::NameTaken`], [`FleetError::NoSuchWorker`],
+    /// [`FleetError::WorkerFull`], or when the database fails.
     pub async fn change_net(
         &self,
         tx: &mut Tx,
@@ -105,10 +109,18 @@ impl Fleet {
         patch: NetPatch,
         expected: Expected,
     ) -> Result<Net, FleetError> {
-        if let Some(worker) = patch.worker_id {
-            self.check_room(tx, user, worker).await?;
+        if let Some(definition) = &patch.definition {
+            self.shared.neighbours.planner.plan(definition.as_value())?;
         }
+        let from = match patch.worker_id {
+            Some(to) => Some(self.check_move(tx, (user, id), to).await?),
+            None => None,
+        };
+        // The worker first, then the net: whoever moved it in between is seen there.
         let before = self.lock_net(tx, user, id, expected).await?;
+        if from.is_some_and(|from| from != before.worker_id) {
+            return Err(FleetError::Overtaken);
+        }
         let mut after = before.clone();
         if let Some(name) = patch.name {
             after.name = name.as_str().to_owned();
@@ -125,11 +137,13 @@ impl Fleet {
             refuse_busy(&before)?;
             after.becomes(LoadState::Unloaded, None, tx.now().await?);
             after.cast_generation = None;
+            locations::forget(tx, id).await?;
+            self.bid_farewell(tx, &before);
         }
         nets::save(tx, out, &before, after).await
     }
 
-    /// Deletes a net. The health loop takes it away from its worker.
+    /// Deletes a net. It is taken away from its worker at once, or by the health loop.
     ///
     /// # Errors
     /// [`FleetError::NoSuchNet`], [`FleetError::StaleNet`], [`FleetError::Refused`], or when the database
@@ -143,7 +157,27 @@ impl Fleet {
     ) -> Result<(), FleetError> {
         let net = self.lock_net(tx, user, id, expected).await?;
         refuse_busy(&net)?;
+        self.bid_farewell(tx, &net);
         nets::remove(tx, out, &net).await
+    }
+
+    /// Tells the agent that holds a net to drop it, once the write is committed and while few others are told: what
+    /// comes of it does not matter, since the health loop tells it again.
+    fn bid_farewell(&self, tx: &mut Tx, net: &Net) {
+        let Some(worker) = net.worker_id.filter(|_| net.cast_generation.is_some()) else { return };
+        let (fleet, loaded) = (self.clone(), LoadedNet { id: net.id, generation: net.generation });
+        tx.after_commit(move || {
+            let permit = Arc::clone(&fleet.shared.farewells).try_acquire_owned();
+            let Ok(permit) = permit else { return };
+            tokio::spawn(async move {
+                if let Ok(crews) = workers::some(fleet.db(), &[worker]).await
+                    && let Some(crew) = crews.first()
+                {
+                    fleet.drop_strays(crew, &[loaded]).await;
+                }
+                drop(permit);
+            });
+        });
     }
 
     /// Begins to load or unload a net. [`Fleet::wait_for_net`] waits for the end.
@@ -161,7 +195,8 @@ impl Fleet {
     ) -> Result<Underway<NetOperation>, FleetError> {
         let net = nets::find_in(tx, user, id).await?.ok_or(FleetError::NoSuchNet)?;
         let Some(worker) = net.worker_id else {
-            return Err(FleetError::Refused { refusal: Refusal::NotAssigned, crew: None });
+            let (refusal, state) = (Refusal::NotAssigned, Some(net.load_state));
+            return Err(FleetError::Refused { refusal, crew: None, net: state });
         };
         // The worker first, then the net: whoever took it away in between is seen there.
         let before = own(crew::lock(tx, worker).await?, user)?;
@@ -170,7 +205,9 @@ impl Fleet {
             return Err(FleetError::StaleNet(Box::new(net.clone())));
         }
         let now = tx.now().await?;
-        let refused = |refusal| refused(refusal, &before);
+        let state = Some(net.load_state);
+        let crew = || Some(Box::new(before.clone()));
+        let refused = |refusal| FleetError::Refused { refusal, crew: crew(), net: state };
         begin::net(&before, id, kind, id, now).map_err(refused)?;
         let operation = self.enqueue(tx, &before, Some(id)).await?;
         let after = begin::net(&before, id, kind, operation, now).map_err(refused)?;
@@ -192,6 +229,21 @@ impl Fleet {
         Ok(net)
     }
 
+    /// Checks that there is room for a net where it is to go, and tells where it comes from. One that stays has
+    /// its place already.
+    async fn check_move(
+        &self,
+        tx: &mut Tx,
+        (user, id): (Id, Id),
+        to: Option<Id>,
+    ) -> Result<Option<Id>, FleetError> {
+        let from = nets::find_in(tx, user, id).await?.ok_or(FleetError::NoSuchNet)?.worker_id;
+        if to != from {
+            self.check_room(tx, user, to).await?;
+        }
+        Ok(from)
+    }
+
     /// Locks the worker, so that two nets do not take its last place.
     async fn check_room(
         &self,
@@ -208,7 +260,8 @@ impl Fleet {
 fn refuse_busy(net: &Net) -> Result<(), FleetError> {
     match net.operation {
         Some(other) => {
-            Err(FleetError::Refused { refusal: Refusal::NetBusy(other.kind), crew: None })
+            let (refusal, state) = (Refusal::NetBusy(other.kind), Some(net.load_state));
+            Err(FleetError::Refused { refusal, crew: None, net: state })
         }
         None => Ok(()),
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use crate::agents::AgentDoor;
-use crate::decide::Look;
+use crate::decide::{Look, said};
 use crate::fleet::Fleet;
 use crate::model::{Crew, Worker, WorkerStatus};
 use crate::providers::{Machine, MachineState, Provider, ProviderError, ProviderKind, Sighting};
@@ -32,6 +32,17 @@ impl Fleet {
         }
     }
 
+    /// What keeps a provider from answering that is elsewhere and is not asked for each of its machines.
+    pub(crate) async fn trouble_of(&self, kind: ProviderKind) -> Option<String> {
+        let provider = self.shared.providers.of(kind).filter(|_| kind == ProviderKind::Fly)?;
+        let limit = self.shared.pace.probe;
+        match tokio::time::timeout(limit, provider.answers()).await {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some(no_word(kind, limit)),
+        }
+    }
+
     /// Any number.
     pub(crate) fn chance(&self) -> u64 {
         let mut bytes = [0_u8; 8];
@@ -44,9 +55,7 @@ impl Fleet {
             Some(slots) => slots.acquire().await.ok(),
             None => None,
         };
-        let limit = self.shared.pace.probe;
-        let asked = tokio::time::timeout(limit, self.ask(&crew.worker)).await;
-        asked.unwrap_or_else(|_| Glimpse::Silent(silence(limit)))
+        self.ask(&crew.worker).await
     }
 
     async fn ask(&self, worker: &Worker) -> Glimpse {
@@ -73,17 +82,24 @@ impl Fleet {
         machine: &Machine,
         provider: Option<&Arc<dyn Provider>>,
     ) -> Glimpse {
-        let why = match self.ask_agent(worker, machine).await {
-            Ok(found) => return Glimpse::Settled(found),
-            Err(why) => why,
+        let limit = self.shared.pace.probe;
+        let mut why = silence(limit);
+        let asking = async {
+            match self.ask_agent(worker, machine).await {
+                Ok(found) => return Glimpse::Settled(found),
+                Err(error) => why = error,
+            }
+            let Some(provider) = provider else { return Glimpse::Silent(why.clone()) };
+            match seen(&**provider, machine).await {
+                Err(ProviderError::Gone(why)) => Glimpse::Settled(Look::Gone(gone(&why))),
+                // The provider's trouble says nothing, and its word that the machine runs does not make
+                // the agent answer; both help whoever reads it.
+                said => Glimpse::Silent(format!("{why}; {}", said::words(provider.kind(), &said))),
+            }
         };
-        let Some(provider) = provider else { return Glimpse::Silent(why) };
-        match seen(&**provider, machine).await {
-            Err(ProviderError::Gone(why)) => Glimpse::Settled(Look::Gone(gone(&why))),
-            // The provider's trouble says nothing, and its word that the machine runs does not make the
-            // agent answer.
-            Ok(_) | Err(_) => Glimpse::Silent(why),
-        }
+        // Both within one time: a crash is known in time whatever the provider does.
+        let asked = tokio::time::timeout(limit, asking).await;
+        asked.unwrap_or(Glimpse::Silent(why))
     }
 
     async fn ask_provider_first(
@@ -92,20 +108,26 @@ impl Fleet {
         machine: &Machine,
         provider: &Arc<dyn Provider>,
     ) -> Glimpse {
-        let sighting = match seen(&**provider, machine).await {
-            Ok(sighting) => sighting,
-            Err(ProviderError::Gone(why)) => return Glimpse::Settled(Look::Gone(gone(&why))),
-            Err(error) => return Glimpse::Settled(Look::Unknown(error.to_string())),
+        // Each has a time of its own: a provider that says nothing is not a worker that says nothing.
+        let limit = self.shared.pace.probe;
+        let sighting = match tokio::time::timeout(limit, seen(&**provider, machine)).await {
+            Ok(Ok(sighting)) => sighting,
+            Ok(Err(ProviderError::Gone(why))) => return Glimpse::Settled(Look::Gone(gone(&why))),
+            Ok(Err(error)) => return Glimpse::Settled(Look::Unknown(error.to_string())),
+            Err(_) => return Glimpse::Settled(Look::Unknown(no_word(provider.kind(), limit))),
         };
         let provider_state = sighting.provider_state.clone();
         match sighting.state {
             _ if worker.status == WorkerStatus::Stopped => {
                 Glimpse::Settled(Look::Asleep { provider_state })
             }
-            MachineState::Running => match self.ask_agent(worker, &sighting.machine).await {
-                Ok(found) => Glimpse::Settled(found),
-                Err(why) => Glimpse::Silent(why),
-            },
+            MachineState::Running => {
+                let asking = self.ask_agent(worker, &sighting.machine);
+                let asked = tokio::time::timeout(limit, asking).await;
+                let answer = asked.unwrap_or_else(|_| Err(silence(limit)));
+                let told = answer.map(|found| found.while_it_is(provider_state));
+                told.map_or_else(Glimpse::Silent, Glimpse::Settled)
+            }
             MachineState::Asleep => Glimpse::Settled(Look::Asleep { provider_state }),
             MachineState::Cold => Glimpse::Settled(Look::Cold { provider_state }),
             state => Glimpse::Silent(format!("its machine is {}", state.name())),
@@ -116,7 +138,7 @@ impl Fleet {
         let door: Option<AgentDoor> = self.door(worker, machine);
         let door = door.ok_or_else(|| "its machine has no address".to_owned())?;
         match self.shared.agents.health(&door).await {
-            Ok(health) => Ok(Look::Well(health)),
+            Ok(health) => health.trouble().map_or_else(|| Ok(Look::answered(health)), Err),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -136,4 +158,9 @@ fn gone(why: &str) -> String {
 
 fn silence(limit: Duration) -> String {
     format!("nobody answered within {} ms", limit.as_millis())
+}
+
+fn no_word(provider: ProviderKind, limit: Duration) -> String {
+    let (provider, limit) = (provider.name(), limit.as_millis());
+    format!("the provider {provider} did not say within {limit} ms how the machine is")
 }

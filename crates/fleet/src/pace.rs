@@ -17,6 +17,8 @@ pub struct Pace {
     pub spread: Duration,
     /// From one try at a provider to the next, while it may do better; longer each time.
     pub retry: Duration,
+    /// How long a provider that has trouble is left alone before an operation goes on.
+    pub outage: Duration,
     /// From one question whether a new agent answers to the next.
     pub agent: Duration,
     /// How long a call waits for its operation.
@@ -25,6 +27,8 @@ pub struct Pace {
     pub glance: Duration,
     /// How long after its deadline an operation that nobody ended is ended by the health loop.
     pub grace: Duration,
+    /// How long after whoever gave an order was stopped a provider may still be carrying it out.
+    pub orders_arrive: Duration,
 }
 
 impl Default for Pace {
@@ -37,11 +41,14 @@ impl Default for Pace {
             confirm_most: Duration::from_secs(4),
             spread: Duration::from_secs(1),
             retry: Duration::from_millis(500),
+            outage: Duration::from_secs(10),
             agent: Duration::from_millis(500),
             // A little less than a request may take.
             patience: Duration::from_secs(28),
             glance: Duration::from_millis(250),
             grace: Duration::from_secs(30),
+            // A call to a provider, or the start of a process, takes 10 seconds at most.
+            orders_arrive: Duration::from_secs(12),
         }
     }
 }

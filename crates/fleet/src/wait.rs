@@ -3,11 +3,15 @@
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use mainstay_base::Id;
+use mainstay_jobs::Status;
 use tokio::sync::watch;
 
 use crate::error::FleetError;
 use crate::fleet::Fleet;
-use crate::model::{Crew, Failure, Net};
+use crate::model::{Crew, Failure, FailureCode, Net};
+
+/// Said where nobody has said more.
+const OVERTAKEN: &str = "it was called off before it was done";
 
 /// What came of waiting.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,8 +66,8 @@ impl Fleet {
         };
         let is_underway = crew.worker.operation.is_some_and(|underway| underway.id == operation);
         let ended = crew.worker.ended.as_ref().filter(|ended| ended.id == operation);
-        let failure = ended.and_then(|ended| ended.failure.clone());
-        Ok(seen(crew, is_underway, failure))
+        let ended = ended.map(|ended| ended.failure.clone());
+        self.seen(operation, crew, is_underway, ended).await
     }
 
     async fn see_net(&self, user: Id, net: Id, operation: Id) -> Result<Waited<Net>, FleetError> {
@@ -74,8 +78,32 @@ impl Fleet {
         };
         let is_underway = net.operation.is_some_and(|underway| underway.id == operation);
         let ended = net.ended.as_ref().filter(|ended| ended.id == operation);
-        let failure = ended.and_then(|ended| ended.failure.clone());
-        Ok(seen(net, is_underway, failure))
+        let ended = ended.map(|ended| ended.failure.clone());
+        self.seen(operation, net, is_underway, ended).await
+    }
+
+    /// What is neither under way nor the last that ended was overtaken by another one: its job knows how it ended.
+    async fn seen<T>(
+        &self,
+        operation: Id,
+        thing: T,
+        is_underway: bool,
+        ended: Option<Option<Failure>>,
+    ) -> Result<Waited<T>, FleetError> {
+        Ok(match ended {
+            _ if is_underway => Waited::Underway(thing),
+            Some(Some(failure)) => Waited::Failed(thing, failure),
+            Some(None) => Waited::Done(thing),
+            None => match self.shared.jobs.find(operation).await? {
+                Some(job) if job.status == Status::Failed => {
+                    let said = job.last_error.map(|error| error.message);
+                    let text = said.unwrap_or_else(|| OVERTAKEN.to_owned());
+                    Waited::Failed(thing, Failure::new(FailureCode::CalledOff, text))
+                }
+                Some(job) if !job.status.is_finished() => Waited::Underway(thing),
+                _ => Waited::Done(thing),
+            },
+        })
     }
 
     async fn wait<'a, T>(
@@ -104,12 +132,4 @@ impl Fleet {
 /// Until an operation ends in this process, or the time is over: it may end in another one.
 async fn glance(ends: &mut watch::Receiver<u64>, limit: std::time::Duration) {
     let _ = tokio::time::timeout(limit, ends.changed()).await;
-}
-
-fn seen<T>(thing: T, is_underway: bool, failure: Option<Failure>) -> Waited<T> {
-    match failure {
-        _ if is_underway => Waited::Underway(thing),
-        Some(failure) => Waited::Failed(thing, failure),
-        None => Waited::Done(thing),
-    }
 }

@@ -31,6 +31,11 @@ pub struct Root {
     /// Since when the first of them fails: an external thing since the first of those who find it failing
     /// now did so, however badly; a service since when it is as it is.
     pub since: Option<Timestamp>,
+    /// Since when the first of them fails without a break, however badly: also a service that was degraded
+    /// before it went down. Not known of the past.
+    pub failing_since: Option<Timestamp>,
+    /// Since when the first of them is as bad as the worst of them is.
+    pub status_since: Option<Timestamp>,
     /// How many other services lean on it, however far.
     pub hurts: usize,
     /// How many of them are unhealthy because of it.
@@ -110,14 +115,27 @@ fn leading(snapshot: &Snapshot, failing: &Components) -> Vec<Vec<usize>> {
 }
 
 fn root(snapshot: &Snapshot, members: &[usize]) -> Root {
-    let since = members.iter().filter_map(|&member| failing_since(snapshot, member)).min();
+    let nodes = || members.iter().filter_map(|&member| snapshot.node(member));
+    let since = members.iter().filter_map(|&member| since(snapshot, member)).min();
+    let failing_since = nodes().filter_map(|node| node.failing_since).min();
+    let worst = nodes().map(|node| node.status).max();
+    let as_bad = nodes().filter(|node| Some(node.status) == worst);
+    let status_since = as_bad.filter_map(|node| node.since).min();
     let said = members.iter().flat_map(|&member| snapshot.edges_of(member));
     let heard = members.iter().flat_map(|&member| snapshot.edges_to(member));
     let contradicted = said.chain(heard).any(|edge| edge.contradicts);
-    Root { members: members.to_vec(), since, hurts: 0, affected: 0, contradicted }
+    Root {
+        members: members.to_vec(),
+        since,
+        failing_since,
+        status_since,
+        hurts: 0,
+        affected: 0,
+        contradicted,
+    }
 }
 
-fn failing_since(snapshot: &Snapshot, place: usize) -> Option<Timestamp> {
+fn since(snapshot: &Snapshot, place: usize) -> Option<Timestamp> {
     let node = snapshot.node(place)?;
     match node.key {
         Key::Service(_) => node.since,

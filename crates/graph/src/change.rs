@@ -71,6 +71,8 @@ pub struct Service {
     pub status: Status,
     /// Since when.
     pub since: Timestamp,
+    /// Since when it fails without a break, however badly; `None` while it does not.
+    pub failing_since: Option<Timestamp>,
     /// Since when what it reports is not known; `None` while it is.
     pub stale_since: Option<Timestamp>,
 }
@@ -88,6 +90,8 @@ pub struct Dependency {
     pub status: Status,
     /// Since when.
     pub since: Timestamp,
+    /// Since when its service says without a break that it fails, however badly; `None` while it does not.
+    pub failing_since: Option<Timestamp>,
     /// Since when its service does not report it any more.
     pub missing_since: Option<Timestamp>,
     /// The number of the service that it is, if somebody said so.
@@ -111,6 +115,14 @@ pub fn compared(name: &str) -> Arc<str> {
     name.trim().to_lowercase().into()
 }
 
+impl Service {
+    /// Since when it fails, however badly.
+    #[must_use]
+    pub fn fails_since(&self) -> Option<Timestamp> {
+        failing(self.status, self.failing_since, self.since)
+    }
+}
+
 impl Dependency {
     /// What its service says of it by now: what is missing tells nothing.
     #[must_use]
@@ -125,6 +137,17 @@ impl Dependency {
         let hidden = [self.missing_since, stale_since].into_iter().flatten().min();
         hidden.unwrap_or(self.since)
     }
+
+    /// Since when its service says that it fails, however badly, if it says so by now.
+    #[must_use]
+    pub fn fails_since(&self) -> Option<Timestamp> {
+        failing(self.said(), self.failing_since, self.since)
+    }
+}
+
+/// Where it is not known since when, it is at least since it is as it is.
+fn failing(status: Status, known: Option<Timestamp>, since: Timestamp) -> Option<Timestamp> {
+    status.is_unhealthy().then(|| known.unwrap_or(since))
 }
 
 impl fmt::Display for Key {

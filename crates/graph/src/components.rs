@@ -45,6 +45,15 @@ impl Components {
         Self { of: search.of, members }
     }
 
+    /// The components of nodes by what each leans on, as places among them.
+    #[must_use]
+    pub fn among(leans_on: &[Vec<usize>]) -> Self {
+        let arrows = leans_on.iter().enumerate();
+        let arrows = arrows.flat_map(|(node, next)| next.iter().map(move |&next| (node, next)));
+        let inside = arrows.filter(|&(_, next)| next < leans_on.len());
+        Self::new(&Lists::new(leans_on.len(), inside), |_| true)
+    }
+
     /// The component of a node; `None` for one that was left out.
     #[must_use]
     pub fn of(&self, node: usize) -> Option<usize> {

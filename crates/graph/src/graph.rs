@@ -63,7 +63,11 @@ impl Graph {
             Change::Service(service) => self.put_service(service),
             Change::Removed { service } => self.remove_service(service),
             Change::Status { service, status, since } => {
-                self.edit(service, |service| (service.status, service.since) = (status, since));
+                self.edit(service, |service| {
+                    let failing = service.fails_since().unwrap_or(since);
+                    service.failing_since = status.is_unhealthy().then_some(failing);
+                    (service.status, service.since) = (status, since);
+                });
             }
             Change::Stale { service, since } => {
                 self.edit(service, |service| service.stale_since = since);

@@ -23,6 +23,7 @@
 //!     host: None,
 //!     status: Status::Degraded,
 //!     since,
+//!     failing_since: None,
 //!     stale_since: None,
 //! }));
 //! graph.apply(Change::Dependencies {
@@ -33,6 +34,7 @@
 //!         name: "Orders database".into(),
 //!         status: Status::Down,
 //!         since,
+//!         failing_since: None,
 //!         missing_since: None,
 //!         linked: None,
 //!         hosts: Box::default(),

@@ -42,6 +42,9 @@ pub struct Node {
     /// Since when it has this status. An external thing is degraded or down since the first of those who
     /// say just that now; anything else it is since the last who says so.
     pub since: Option<Timestamp>,
+    /// Since when it fails without a break, however badly: an external thing since the first of those did
+    /// who find it failing now. `None` while it does not.
+    pub failing_since: Option<Timestamp>,
 }
 
 /// What one service says of one node.
@@ -55,6 +58,8 @@ pub struct Edge {
     pub status: Status,
     /// Since when.
     pub since: Option<Timestamp>,
+    /// Since when the service says without a break that it fails, however badly.
+    pub failing_since: Option<Timestamp>,
     /// Whether the service does not report it any more.
     pub missing: bool,
     /// How many dependencies of the service stand behind it.
@@ -85,6 +90,7 @@ impl Snapshot {
         snapshot.outgoing = Lists::new(len, edges.clone().map(|edge| (edge.from, edge.to)));
         snapshot.incoming = Lists::new(len, edges.map(|edge| (edge.to, edge.from)));
         snapshot.date_externals();
+        snapshot.date_failing_externals();
         snapshot
     }
 
@@ -174,7 +180,7 @@ impl Snapshot {
             let Some(to) = index.place(target) else { continue };
             let Some(status) = reports.said(stale_since.is_some()) else { continue };
             let first = self.ids.len();
-            let mut since = Since::of(status);
+            let (mut since, mut failing_since) = (Since::of(status), None);
             for (at, number) in reports.dependencies.iter().enumerate() {
                 let Some(held) = reporter.dependencies.get(number) else { continue };
                 if at < MOST_NAMED {
@@ -183,6 +189,9 @@ impl Snapshot {
                 if stale_since.is_some() || held.dependency.said() == status {
                     since.add(held.dependency.said_since(stale_since));
                 }
+                if status.is_unhealthy() {
+                    failing_since = earlier(failing_since, held.dependency.fails_since());
+                }
             }
             let is = self.nodes.get(to).map_or(Status::Unknown, |node| node.status);
             self.edges.push(Edge {
@@ -190,6 +199,7 @@ impl Snapshot {
                 to,
                 status,
                 since: since.found,
+                failing_since,
                 missing: reports.are_missing(),
                 count: reports.dependencies.len(),
                 contradicts: contradicts(status, is),
@@ -212,6 +222,20 @@ impl Snapshot {
             }
         }
     }
+
+    fn date_failing_externals(&mut self) {
+        for edge in &self.edges {
+            let Some(node) = self.nodes.get_mut(edge.to) else { continue };
+            if matches!(node.key, Key::External(_)) && node.status.is_unhealthy() {
+                node.failing_since = earlier(node.failing_since, edge.failing_since);
+            }
+        }
+    }
+}
+
+/// The first of both.
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    [one, other].into_iter().flatten().min()
 }
 
 /// The places of nodes while edges are added: a search for each would take longer than all the rest.
@@ -273,6 +297,7 @@ fn nodes_of(graph: &Graph) -> Vec<Node> {
         name: Arc::clone(&reporter.service.name),
         status: reporter.service.status,
         since: Some(reporter.service.since),
+        failing_since: reporter.service.fails_since(),
     });
     let externals = graph.externals().iter().map(|(key, external)| Node {
         key: Key::External(Arc::clone(key)),
@@ -280,6 +305,7 @@ fn nodes_of(graph: &Graph) -> Vec<Node> {
         name: Arc::clone(external.name().unwrap_or(key)),
         status: external.status(),
         since: None,
+        failing_since: None,
     });
     services.chain(externals).collect()
 }

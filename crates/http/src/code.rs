@@ -107,6 +107,8 @@ codes! {
     InvalidRegion: BAD_REQUEST, "invalid_region", "The region is not valid";
     /// The mapping can't be used.
     InvalidSchemaConfig: BAD_REQUEST, "invalid_schema_config", "The schema mapping is not valid";
+    /// The size of a worker is none that its provider has.
+    InvalidSize: BAD_REQUEST, "invalid_size", "The size is not valid";
     /// The text is no name of a team.
     InvalidTeam: BAD_REQUEST, "invalid_team", "The team is not valid";
     /// The time for a request is out of its bounds.
@@ -147,7 +149,9 @@ codes! {
     NotPolled: CONFLICT, "not_polled", "The service is not polled here";
     /// No instance polls the service now, or the one that does did not answer.
     NotPolledNow: SERVICE_UNAVAILABLE, "not_polled_now", "Nobody polls the service now";
-    /// Whoever carried an operation out died, or was told to stop.
+    /// An operation was called off by what its owner asked for next.
+    OperationCalledOff: CONFLICT, "operation_called_off", "The operation was called off";
+    /// Whoever carried an operation out died.
     OperationGivenUp: SERVICE_UNAVAILABLE, "operation_given_up", "The operation was given up";
     /// An operation took too long.
     OperationTimedOut: GATEWAY_TIMEOUT, "operation_timed_out", "The operation took too long";
@@ -162,7 +166,7 @@ codes! {
     /// The provider refuses our token.
     ProviderDenied: BAD_GATEWAY, "provider_denied", "The provider refuses the token";
     /// The provider is not set up.
-    ProviderNotConfigured: SERVICE_UNAVAILABLE, "provider_not_configured", "The provider is not set up";
+    ProviderNotConfigured: CONFLICT, "provider_not_configured", "The provider is not set up";
     /// The provider wants to be left alone.
     ProviderThrottled: SERVICE_UNAVAILABLE, "provider_throttled", "The provider limits the calls";
     /// The provider can't be reached.
@@ -215,6 +219,8 @@ codes! {
     TooManyShares: CONFLICT, "too_many_shares", "There are too many shares";
     /// The user has as many API tokens as one may have.
     TooManyTokens: CONFLICT, "too_many_tokens", "There are too many API tokens";
+    /// The user has as many uploads under way as one may have.
+    TooManyUploads: TOO_MANY_REQUESTS, "too_many_uploads", "There are too many uploads at once";
     /// The user has as many workers as one may have.
     TooManyWorkers: CONFLICT, "too_many_workers", "There are too many workers";
     /// The request carries no session and no API token that is valid.
@@ -336,9 +342,10 @@ mod tests {
             (400, &["invalid_definition", "invalid_if_match", "invalid_region"][..]),
             (409, &["worker_gone", "not_persistent", "worker_busy", "net_busy", "wrong_status"]),
             (409, &["worker_not_ready", "not_assigned", "provider_conflict"]),
+            (409, &["provider_not_configured"]),
             (412, &["stale"]),
             (502, &["worker_unavailable", "provider_unavailable", "provider_denied"]),
-            (503, &["provider_not_configured", "provider_throttled"]),
+            (503, &["provider_throttled"]),
             (504, &["operation_timed_out"]),
         ] {
             for name in names {

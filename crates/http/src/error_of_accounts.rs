@@ -51,7 +51,8 @@ impl From<AccountsError> for Error {
 pub(crate) fn sentence(words: &str) -> String {
     let mut characters = words.chars();
     let first = characters.next().map(char::to_uppercase).into_iter().flatten();
-    first.chain(characters).chain(['.']).collect()
+    let end = (!words.ends_with(['.', '?'])).then_some('.');
+    first.chain(characters).chain(end).collect()
 }
 
 #[cfg(test)]
@@ -61,6 +62,10 @@ mod tests {
 
     #[test]
     fn a_refusal_is_told_in_a_sentence() {
+        assert_eq!(
+            sentence("no such key; did you mean every?"),
+            "No such key; did you mean every?"
+        );
         let told = Error::from(AccountsError::LastAdmin).to_string();
         assert_eq!(told, "last_admin: This is the last active admin; make another one first.");
         let refused =

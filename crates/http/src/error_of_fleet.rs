@@ -1,7 +1,8 @@
 //! What the fleet refuses, as the surface says it.
 
-use mainstay_fleet::place::BadPlace;
-use mainstay_fleet::{Crew, Failure, FailureCode, FleetError, Net, Refusal, WorkerStatus};
+use mainstay_fleet::{
+    Crew, Failure, FailureCode, FleetError, LoadState, Net, Refusal, WorkerStatus,
+};
 
 use crate::code::Code;
 use crate::error::Error;
@@ -21,11 +22,13 @@ impl From<FleetError> for Error {
                 let told = told.with("net_load_state", net.load_state.name());
                 return told.with("generation", net.generation);
             }
-            Refused::Refused { refusal, crew } => {
+            Refused::Refused { refusal, crew, net } => {
                 let told = Self::new(refused(*refusal), sentence(&error.to_string()));
-                return match crew {
-                    Some(crew) => about(told, crew),
-                    None => told,
+                return match (crew, net) {
+                    (Some(crew), Some(state)) => about_net(told, *state, Some(crew.worker.status)),
+                    (None, Some(state)) => about_net(told, *state, None),
+                    (Some(crew), None) => about(told, crew),
+                    (None, None) => told,
                 };
             }
             Refused::NameTaken => Code::NameTaken,
@@ -33,7 +36,9 @@ impl From<FleetError> for Error {
             Refused::TooManyNets => Code::TooManyNets,
             Refused::WorkerFull => Code::WorkerFull,
             Refused::NotConfigured(_) => Code::ProviderNotConfigured,
-            Refused::Definition(_) => Code::InvalidDefinition,
+            Refused::NotForgotten(_) => Code::WrongStatus,
+            Refused::Definition(_) => return definition(&error, None),
+            Refused::Net(bad) => return definition(&error, bad.key()),
             Refused::Overtaken => Code::Busy,
             _ => return failed(error),
         };
@@ -41,10 +46,10 @@ impl From<FleetError> for Error {
     }
 }
 
-impl From<BadPlace> for Error {
-    fn from(error: BadPlace) -> Self {
-        Self::new(Code::InvalidQuery, format!("The query is not as expected: {error}."))
-    }
+/// A definition that is none, with the key in it that is wrong.
+fn definition(error: &FleetError, key: Option<&str>) -> Error {
+    let field = key.map_or_else(|| "definition".to_owned(), |key| format!("definition.{key}"));
+    Error::new(Code::InvalidDefinition, sentence(&error.to_string())).with("field", field)
 }
 
 /// An operation on a worker that was not done.
@@ -56,12 +61,7 @@ pub(crate) fn undone(crew: &Crew, failure: &Failure) -> Error {
 pub(crate) fn undone_net(net: &Net, crew: Option<&Crew>, failure: &Failure) -> Error {
     let status = crew.map(|crew| crew.worker.status);
     let text = status.map_or_else(|| sentence(&failure.detail), |status| detail(failure, status));
-    let told = Error::new(code_of(failure.code), text);
-    let told = told.with("net_load_state", net.load_state.name());
-    match status {
-        Some(status) => told.with("worker_status", status.name()),
-        None => told,
-    }
+    about_net(Error::new(code_of(failure.code), text), net.load_state, status)
 }
 
 fn failed(error: FleetError) -> Error {
@@ -72,14 +72,23 @@ fn failed(error: FleetError) -> Error {
     }
 }
 
-/// Where the worker stands, and its nets when it is not ready.
+/// Where a net stands, with its worker where that is known.
+fn about_net(error: Error, state: LoadState, worker: Option<WorkerStatus>) -> Error {
+    let error = error.with("net_load_state", state.name());
+    match worker {
+        Some(status) => error.with("worker_status", status.name()),
+        None => error,
+    }
+}
+
+/// Where the worker stands; and its nets, where it is not ready and the same holds for each of them.
 fn about(error: Error, crew: &Crew) -> Error {
     let status = crew.worker.status;
     let error = error.with("worker_status", status.name());
-    match status {
-        WorkerStatus::Ready => error,
-        _ => error.with("net_load_state", "unloaded"),
-    }
+    let states: Vec<LoadState> = crew.nets.iter().map(|net| net.load_state).collect();
+    let first = states.first().copied().unwrap_or(LoadState::Unloaded);
+    let is_said = status != WorkerStatus::Ready && states.iter().all(|state| *state == first);
+    if is_said { error.with("net_load_state", first.name()) } else { error }
 }
 
 fn detail(failure: &Failure, status: WorkerStatus) -> String {
@@ -116,6 +125,7 @@ const fn code_of(code: FailureCode) -> Code {
         FailureCode::NotConfigured => Code::ProviderNotConfigured,
         FailureCode::TimedOut => Code::OperationTimedOut,
         FailureCode::GivenUp => Code::OperationGivenUp,
+        FailureCode::CalledOff => Code::OperationCalledOff,
     }
 }
 

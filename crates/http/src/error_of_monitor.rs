@@ -97,9 +97,10 @@ impl From<GraphsError> for Error {
             GraphsError::Store(error) => return error.into(),
             GraphsError::Answer(error) => return error.into(),
             GraphsError::NotYet => Code::Busy,
-            GraphsError::NoService | GraphsError::NoServiceThen { .. } | GraphsError::NoNode => {
-                Code::NotFound
-            }
+            GraphsError::NoService
+            | GraphsError::NoServiceThen { .. }
+            | GraphsError::NoNode
+            | GraphsError::NoNodeThen { .. } => Code::NotFound,
             _ => return Self::internal(error),
         };
         Self::new(code, sentence(&error.to_string()))

@@ -1,7 +1,6 @@
 //! What the room of reports refuses, as the surface says it.
 
-use mainstay_reports::place::BadPlace;
-use mainstay_reports::{MAX_FILE_BYTES, ReportsError};
+use mainstay_reports::{BesideError, MAX_FILE_BYTES, ReportsError};
 
 use crate::code::Code;
 use crate::error::Error;
@@ -20,6 +19,7 @@ impl From<ReportsError> for Error {
             Refused::Empty => Code::EmptyFile,
             Refused::Window(_) => Code::InvalidWindow,
             Refused::TooManyFiles => Code::TooManyFiles,
+            Refused::TooManyUploads => Code::TooManyUploads,
             Refused::Busy => Code::Busy,
             Refused::NotFound | Refused::UnknownShare => Code::NotFound,
             Refused::NotReady => return not_ready(),
@@ -33,7 +33,7 @@ impl From<ReportsError> for Error {
             Refused::Enqueue(_) => Code::EnqueueFailed,
             Refused::Fetch => return not_fetched(),
             // What goes with a change here is another refusal of this surface.
-            Refused::Beside(cause) => {
+            Refused::Beside(BesideError::Refused(cause) | BesideError::Failed(cause)) => {
                 return cause.downcast::<Self>().map_or_else(Self::internal, |error| *error);
             }
             Refused::Jobs(error) => return error.into(),
@@ -44,12 +44,6 @@ impl From<ReportsError> for Error {
     }
 }
 
-impl From<BadPlace> for Error {
-    fn from(error: BadPlace) -> Self {
-        Self::new(Code::InvalidQuery, format!("The query is not as expected: {error}."))
-    }
-}
-
 fn not_ready() -> Error {
     let detail = "The file has no report, or not yet. GET /api/files/{id} tells where it stands.";
     Error::new(Code::ReportNotReady, detail)
@@ -57,6 +51,7 @@ fn not_ready() -> Error {
 
 fn not_fetched() -> Error {
     let detail = "The report can't be read from the storage now. Try again later; the log has the \
-                  cause.";
+                  cause. If it is gone, its owner can have it made anew: POST \
+                  /api/files/{id}/retry.";
     Error::new(Code::ReportFetchFailed, detail)
 }

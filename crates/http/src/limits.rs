@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use mainstay_journeys::bounds::MAX_FILE_BYTES;
+
 /// Headers in one request. HTTP/1 connections refuse more while reading: it is hyper's own number,
 /// left unset there because setting it makes hyper allocate for each request.
 pub const MAX_HEADERS: usize = 100;
@@ -53,10 +55,14 @@ pub(crate) const MAX_ADDRESSES: usize = 16 * 1024;
 pub(crate) const MAX_FORWARDED_HOPS: usize = 16;
 /// Bytes of a multipart body beside the file in it: heads of parts, boundaries, short fields.
 pub(crate) const MULTIPART_ROOM_BYTES: u64 = 64 * 1024;
+/// Bytes of a journey as JSON: a file of the greatest length, with what JSON adds to it.
+pub(crate) const MAX_JOURNEY_BODY_BYTES: usize = 4 * MAX_FILE_BYTES;
 /// Bytes of the head of one part of a multipart body.
 pub(crate) const PART_HEAD_BYTES: usize = 16 * 1024;
 /// Bytes of a part that is no file.
 pub(crate) const PART_FIELD_BYTES: usize = 1024;
+/// Bytes of an upload that have to come in each [`Limits::stall_time`].
+pub(crate) const PACE_BYTES: usize = 64 * 1024;
 /// What `Retry-After` says when nothing better is known.
 pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(5);
 

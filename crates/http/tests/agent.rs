@@ -4,11 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use mainstay_base::{Id, Secret, SystemClock};
-use mainstay_fleet::NetOrder;
-use mainstay_fleet::agent::{Agent, BadNet, Check, Checker, Identity};
-use mainstay_fleet::agents::{AgentDoor, AgentError, Agents as _, WebAgents};
+use mainstay_base::{Id, Secret, SystemClock, Timestamp};
+use mainstay_fleet::agent::{Agent, BadNet, Checker, Checks, Identity, Reporter, Running};
+use mainstay_fleet::agents::{AgentDoor, AgentError, Agents as _, Finding, WebAgents};
+use mainstay_fleet::{CheckKind, LocationStatus, NetOrder};
 use mainstay_http::Limits;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -17,25 +16,37 @@ use tokio_util::sync::DropGuard;
 
 const TOKEN: &str = "hunter2";
 
-/// Finds a sentence, at once.
+/// Finds that all is well, at once.
 struct Talking;
 
 impl Checker for Talking {
-    fn checks(&self, definition: &Value) -> Result<Vec<Arc<dyn Check>>, BadNet> {
+    fn checks(&self, definition: &Value) -> Result<Box<dyn Checks>, BadNet> {
         match definition.get("services") {
-            Some(_) => Ok(vec![Arc::new(Talking)]),
+            Some(_) => Ok(Box::new(Talking)),
             None => Err(BadNet("name some services".to_owned())),
         }
     }
 }
 
-impl Check for Talking {
-    fn every(&self) -> Duration {
-        Duration::from_secs(60)
+impl Checks for Talking {
+    fn count(&self) -> usize {
+        1
     }
 
-    fn run(&self) -> BoxFuture<'_, Value> {
-        Box::pin(async { json!({ "said": "hello" }) })
+    fn start(self: Box<Self>, reporter: Reporter) -> Running {
+        reporter.found(&finding());
+        Box::new(())
+    }
+}
+
+fn finding() -> Finding {
+    Finding {
+        kind: CheckKind::Service,
+        name: "orders".to_owned(),
+        at: Timestamp::from_millis(0),
+        status: LocationStatus::Healthy,
+        latency_ms: Some(1.5),
+        error: None,
     }
 }
 
@@ -73,7 +84,9 @@ async fn a_net_is_loaded_runs_and_is_unloaded() {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
-    assert_eq!((found.boot_id, &found.results[0].result), (id(2), &json!({ "said": "hello" })));
+    assert_eq!((found.boot_id, found.now.is_some()), (id(2), true));
+    let told: Finding = serde_json::from_value(found.results[0].result.clone()).unwrap();
+    assert_eq!(told, finding());
     assert_eq!(agents.results(&door, id(7), 1).await.unwrap().results, []);
     let health = agents.health(&door).await.unwrap();
     assert_eq!((health.worker_id, health.generation, health.checks_run), (id(1), 4, 1));

@@ -1,10 +1,11 @@
 //! What a room gives the queue: a handler for each kind.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use mainstay_events::Outbox;
-use mainstay_store::Tx;
+use mainstay_store::{StoreError, Tx};
 
 use crate::context::Context;
 use crate::error::JobsError;
@@ -36,6 +37,12 @@ pub trait Handler: Send + Sync + 'static {
         job: &'a Claimed,
         context: &'a Context,
     ) -> BoxFuture<'a, Result<(), JobError>>;
+
+    /// Whether the room keeps a record of its own of what came of each job. Those that succeeded go
+    /// when they are old, and are not archived: a kind that runs every minute would fill the archive.
+    fn keeps_record(&self) -> bool {
+        false
+    }
 
     /// Whether [`Handler::changed`] does anything. Kinds without a hook go in larger batches.
     fn hooks(&self) -> bool {
@@ -98,12 +105,102 @@ impl JobError {
 }
 
 impl From<JobsError> for JobError {
-    /// A database that fails may work later; a lost lease ends the handler, and what it returns is
-    /// no longer asked for.
+    /// A lost lease ends the handler, and what it returns is no longer asked for.
     fn from(error: JobsError) -> Self {
         match error {
             JobsError::LeaseLost => Self::retriable("lease_lost", error.to_string()),
+            JobsError::Store(failed) => Self::from(failed),
+            JobsError::Hook(_) => {
+                tracing::warn!(%error, "the hook of a job failed");
+                Self::retriable("database_failed", "what goes with this job could not be written")
+            }
             other => Self::retriable("database_failed", other.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for JobError {
+    /// A database that fails may work later, and a value that it refuses is refused again. What the driver said
+    /// names hosts and users, and whoever owns the job is shown its message: only the log has it.
+    fn from(error: StoreError) -> Self {
+        let kind = error.kind();
+        tracing::warn!(%error, cause = ?error.source(), "the database failed a job");
+        if refuses_value(&error) {
+            let message = format!(
+                "the database takes a value of this job neither now nor later ({kind}); tell whoever looks after Mainstay"
+            );
+            return Self::fatal("database_refused", message);
+        }
+        let message = format!(
+            "the database did not do what this job asked of it ({kind}); it is tried again by itself"
+        );
+        Self::retriable("database_failed", message)
+    }
+}
+
+/// Whether the same values would be refused again.
+const fn refuses_value(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::NulInText { .. }
+            | StoreError::NotANumber { .. }
+            | StoreError::Data { .. }
+            | StoreError::Check { .. }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mainstay_store::Dialect;
+
+    #[test]
+    fn what_a_driver_says_stays_in_the_log() {
+        let (statement, dialect) = ("jobs.test", Dialect::Postgres);
+        let reason = || "role \"mainstay_app\" at db.internal:5432".to_owned();
+        for error in [
+            StoreError::Unreachable {
+                database: "postgres://db.internal/m".to_owned(),
+                reason: reason(),
+            },
+            StoreError::Denied { dialect, statement, reason: reason(), cure: "grant it" },
+            StoreError::Environment { dialect, statement, reason: reason() },
+            StoreError::Data { dialect, statement, reason: reason() },
+            StoreError::File { path: "/srv/db.internal".into(), reason: reason() },
+        ] {
+            let kind = error.kind();
+            let (JobError::Retriable { message, .. } | JobError::Fatal { message, .. }) =
+                JobError::from(JobsError::Store(error))
+            else {
+                panic!("{kind} is put off")
+            };
+            assert!(message.contains(kind), "{message}");
+            assert!(
+                !message.contains("db.internal") && !message.contains("mainstay_app"),
+                "{message}"
+            );
+        }
+        let hook = JobError::from(JobsError::Hook(reason()));
+        assert!(!hook.to_string().contains("db.internal"), "{hook}");
+    }
+
+    #[test]
+    fn a_value_that_is_refused_is_fatal_and_anything_else_may_work_later() {
+        let statement = "jobs.test";
+        let refused =
+            [StoreError::NulInText { statement, position: 1 }, StoreError::Check { statement }];
+        for error in refused {
+            let told = JobError::from(JobsError::Store(error));
+            assert!(
+                matches!(&told, JobError::Fatal { code, .. } if code == "database_refused"),
+                "{told:?}"
+            );
+        }
+        for error in
+            [JobsError::Store(StoreError::Closed), JobsError::GivenUp, JobsError::LeaseLost]
+        {
+            let told = JobError::from(error);
+            assert!(matches!(told, JobError::Retriable { .. }), "{told:?}");
         }
     }
 }

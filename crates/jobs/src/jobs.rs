@@ -224,11 +224,13 @@ impl Jobs {
     pub async fn clean_up(&self) -> Result<u64, JobsError> {
         let options = &self.shared.options;
         let mut touched = 0;
-        for (status, kept) in
-            [(Status::Succeeded, options.succeeded_kept), (Status::Failed, options.failed_kept)]
-        {
+        let sorts = [
+            (Status::Succeeded, options.succeeded_kept, self.kinds_with_records()),
+            (Status::Failed, options.failed_kept, vec![]),
+        ];
+        for (status, kept, unarchived) in sorts {
             for _ in 0..PORTIONS {
-                let moved = archive::move_old(self.book(), status, kept).await?;
+                let moved = archive::move_old(self.book(), status, kept, &unarchived).await?;
                 touched += moved;
                 if moved < archive::PORTION.unsigned_abs() {
                     break;
@@ -267,6 +269,13 @@ impl Jobs {
     pub(crate) fn handler(&self, kind: &Kind) -> Option<Arc<dyn Handler>> {
         let known = self.shared.handlers.read().unwrap_or_else(PoisonError::into_inner);
         known.get(kind).cloned()
+    }
+
+    /// The kinds whose rooms keep records of their own.
+    fn kinds_with_records(&self) -> Vec<String> {
+        let known = self.shared.handlers.read().unwrap_or_else(PoisonError::into_inner);
+        let kept = known.values().filter(|handler| handler.keeps_record());
+        kept.map(|handler| handler.kind().as_str().to_owned()).collect()
     }
 
     /// Tells the hook of the job's kind, if it has one.

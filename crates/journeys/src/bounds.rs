@@ -34,6 +34,12 @@ pub const MAX_CONTAINS: usize = 20;
 pub const MAX_TEMPLATE: usize = 64 * 1024;
 /// The longest expression of a template, in bytes.
 pub const MAX_EXPRESSION: usize = 512;
+/// How often an expression may name a value: each may be long, and `~` puts them all into one text.
+pub const MAX_EXPRESSION_NAMES: usize = 16;
+/// How deep the brackets of an expression may be: a text in a list in a text grows at each of them.
+pub const MAX_EXPRESSION_DEPTH: usize = 4;
+/// The most letters that `trim` looks for.
+pub const MAX_TRIMMED: usize = 64;
 /// How many steps the evaluation of an expression may take.
 pub const EXPRESSION_FUEL: u64 = 10_000;
 /// The longest JSONPath, in bytes.
@@ -42,6 +48,10 @@ pub const MAX_PATH: usize = 512;
 pub const MAX_RENDERED: usize = 256 * 1024;
 /// The longest value that is captured, or taken from an answer into a template, as JSON in bytes.
 pub const MAX_VALUE: usize = 64 * 1024;
+/// The longest value that is captured as a secret, in bytes: it is looked for in all that is recorded.
+pub const MAX_SECRET: usize = 16 * 1024;
+/// The most values that a run hides, its secrets and those of its captures together.
+pub const MAX_HIDDEN: usize = 200;
 /// The longest answer to a step, in bytes.
 pub const MAX_ANSWER: usize = 1024 * 1024;
 /// The longest answer to a poll, in bytes: each poller keeps its last one.

@@ -16,6 +16,9 @@ use serde_json::Value;
 const FAILURES_TO_OPEN: u32 = 5;
 /// How long it is left alone.
 const OPEN_FOR: Duration = Duration::from_secs(10);
+/// Who gives a host less time than this and gets no answer has learnt nothing about the host: others go on
+/// asking it.
+const FAIR_TIME: Duration = Duration::from_secs(1);
 /// A probe that has not ended by then is lost.
 const PROBE_LOST_AFTER: Duration = Duration::from_secs(120);
 /// The most hosts whose breakers are kept.
@@ -49,6 +52,9 @@ pub(crate) enum SendError {
     /// No answer, or none that can be read.
     #[error("{0}")]
     Fetch(FetchError),
+    /// No answer in a time that is too short for it to be the host's fault.
+    #[error("{0}")]
+    Hasty(FetchError),
     /// The host fails too often.
     #[error(
         "{host} failed {FAILURES_TO_OPEN} times in a row, and is left alone for a while: try again later"
@@ -91,8 +97,9 @@ impl Courier {
 
     /// Asks once. Whoever calls it goes by the breaker.
     pub(crate) async fn fetch(&self, request: &WebRequest) -> Result<Answer, SendError> {
+        let fetched = self.web.fetch_with_headers(request).await;
         let (answer, headers) =
-            self.web.fetch_with_headers(request).await.map_err(SendError::Fetch)?;
+            fetched.map_err(|error| SendError::within(request.timeout(), error))?;
         let json = serde_json::from_slice(&answer.body).ok();
         let (status, latency, retry_after) = (answer.status, answer.latency, answer.retry_after());
         Ok(Answer { status, headers, body: answer.body, json, latency, retry_after })
@@ -118,11 +125,24 @@ impl Answer {
 }
 
 impl SendError {
+    /// What failed in a request that might take so long.
+    fn within(time: Duration, error: FetchError) -> Self {
+        if is_late(&error) && time < FAIR_TIME { Self::Hasty(error) } else { Self::Fetch(error) }
+    }
+
     /// The word for it, by which rules speak of it.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Fetch(error) => error.kind().name(),
+            Self::Fetch(error) | Self::Hasty(error) => error.kind().name(),
             Self::Open { .. } | Self::TooManyHosts => "breaker_open",
+        }
+    }
+
+    /// Whether it took longer than it might.
+    pub(crate) fn is_late(&self) -> bool {
+        match self {
+            Self::Fetch(error) | Self::Hasty(error) => is_late(error),
+            Self::Open { .. } | Self::TooManyHosts => false,
         }
     }
 
@@ -143,8 +163,30 @@ impl SendError {
     }
 }
 
+fn is_late(error: &FetchError) -> bool {
+    matches!(error.kind(), FetchErrorKind::Timeout | FetchErrorKind::ConnectTimeout)
+}
+
 impl fmt::Debug for Courier {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Courier").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_out_counts_against_a_host_that_had_time() {
+        let verdict = |time: Duration, kind| {
+            SendError::within(time, FetchError::new(kind, "it hung")).verdict()
+        };
+        let hasty = FAIR_TIME.saturating_sub(Duration::from_millis(1));
+        for kind in [FetchErrorKind::Timeout, FetchErrorKind::ConnectTimeout] {
+            assert_eq!(verdict(hasty, kind), Verdict::Ignore);
+            assert_eq!(verdict(FAIR_TIME, kind), Verdict::Failure);
+        }
+        assert_eq!(verdict(hasty, FetchErrorKind::ConnectRefused), Verdict::Failure);
     }
 }

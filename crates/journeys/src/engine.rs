@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
+use mainstay_base::Timestamp;
 use mainstay_events::Outbox;
 use mainstay_store::Tx;
 use tokio_util::sync::CancellationToken;
 
 use crate::announce::{self, Ended};
+use crate::decide;
 use crate::error::JourneysError;
 use crate::journeys::{Journeys, next_after};
 use crate::kept::{RunStatus, Trigger};
@@ -20,8 +22,6 @@ pub const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Runs that one look begins at most: after an outage all are due at once, and neither the queue nor the
 /// systems that they ask should feel it.
 pub const STARTED_TOGETHER: usize = 50;
-/// What a skipped run says.
-const SKIPPED: &str = "the run before it had not ended; give the journey a longer interval, or look why it takes so long";
 
 /// Looks until `stop`.
 pub async fn run(journeys: Journeys, stop: CancellationToken) {
@@ -53,9 +53,9 @@ impl Journeys {
     pub async fn start_due(&self) -> Result<usize, JourneysError> {
         let now = self.db().now().await?;
         let most = i64::try_from(STARTED_TOGETHER).unwrap_or(i64::MAX);
-        let mut due = due::due(self.db(), now, most.saturating_add(1)).await?;
-        measure::overdue(due.len().saturating_sub(STARTED_TOGETHER));
-        due.truncate(STARTED_TOGETHER);
+        let due = due::due(self.db(), now, most).await?;
+        let waiting = if due.len() < STARTED_TOGETHER { 0 } else { self.due_count(now).await? };
+        measure::overdue(waiting.saturating_sub(due.len()));
         let mut moved: usize = 0;
         for one in &due {
             match self.shared.events.write(async |tx, out| self.start(tx, out, one).await).await {
@@ -65,6 +65,14 @@ impl Journeys {
             }
         }
         Ok(moved)
+    }
+
+    /// How many journeys are due at a time.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn due_count(&self, now: Timestamp) -> Result<usize, JourneysError> {
+        due::count(self.db(), now).await
     }
 
     /// Queues the run of a journey that is due, or skips it, and moves its schedule on.
@@ -81,6 +89,11 @@ impl Journeys {
     }
 
     async fn skip(&self, tx: &mut Tx, out: &mut Outbox, due: &Due) -> Result<(), JourneysError> {
+        let before = match runs::unfinished(tx, due.id).await? {
+            Some((run, _)) => runs::find_in(tx, run).await?,
+            None => None,
+        };
+        let message = decide::skipped(before.as_ref(), tx.now().await?);
         let id = self.shared.ids.next();
         let (journey, trigger) = (due.id, Trigger::Schedule);
         let new = NewRun {
@@ -89,9 +102,10 @@ impl Journeys {
             job: None,
             generation: due.generation,
             trigger,
-            message: Some(SKIPPED),
+            message: Some(&message),
         };
         runs::insert(tx, &new).await?;
+        runs::trim(tx, journey).await?;
         let ended = Ended {
             journey,
             name: &due.name,
@@ -99,14 +113,14 @@ impl Journeys {
             status: RunStatus::Skipped,
             trigger,
             duration_ms: None,
-            message: Some(SKIPPED),
+            message: Some(&message),
             touches: &due.touches,
         };
         announce::run_finished(out, &ended)?;
         let name = due.name.clone();
         tx.after_commit(move || {
             measure::ran(RunStatus::Skipped, Trigger::Schedule);
-            tracing::warn!(journey = name, "a run was skipped: the one before it had not ended");
+            tracing::warn!(journey = name, "a run was skipped: {message}");
         });
         Ok(())
     }

@@ -13,7 +13,7 @@ use crate::kept::{MAX_JOURNEYS, UnknownWord};
 #[non_exhaustive]
 pub enum JourneysError {
     /// The source is no journey.
-    #[error("the journey has {} mistakes; the first is {}", .0.len(), first(.0))]
+    #[error("the journey has {}; the first is {}", counted(.0.len()), first(.0))]
     Mistakes(Vec<Mistake>),
     /// Another journey has this name.
     #[error("another journey has this name; give it another one, or change that one")]
@@ -56,6 +56,10 @@ pub enum JourneysError {
     /// The database did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 { "1 mistake".to_owned() } else { format!("{count} mistakes") }
 }
 
 fn first(mistakes: &[Mistake]) -> String {

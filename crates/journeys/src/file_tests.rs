@@ -36,9 +36,24 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
             "journy: authorise",
             "1:1: journy: there is no such key; did you mean journey?",
         ),
+        (
+            "{{ base }}/charges",
+            "{{ base | tojson(indent=9) }}/charges",
+            "25:11: steps[1].post: in {{ base | tojson(indent=9) }}: the filter tojson takes nothing",
+        ),
+        (
+            "journey: authorise a payment",
+            "journey: \"authorise a \\u202epayment\"",
+            "1:10: journey: it holds control or direction characters; leave them out",
+        ),
+        (
+            "touches: [payments]",
+            "touches: [ok, \"pay\\u0007ments\"]",
+            "5:15: touches[1]: it holds control or direction characters; leave them out",
+        ),
         ("every: 1m", "every: 60", "2:8: every: 60 has no unit; write 60s, or 60ms"),
         ("every: 1m", "every: 1min", "2:8: every: a time with its unit is expected"),
-        ("every: 1m", "every: 5s", "2:8: every: 5s is out of bounds: give from 10s to 604800s"),
+        ("every: 1m", "every: 5s", "2:8: every: 5s is out of bounds: give from 10s to 7d"),
         (
             "mode: record",
             "mode: recrod",
@@ -56,7 +71,7 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
         (
             "every: 500ms",
             "every: 1ms",
-            "steps[0].poll.every: 1ms is out of bounds: give from 50ms to 600s",
+            "steps[0].poll.every: 1ms is out of bounds: give from 50ms to 10m",
         ),
         (
             "on_timeout: fail",
@@ -96,6 +111,52 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
         ("emit: PendingReview, once", "once", "steps[0].poll.when[1]: `emit` is missing"),
         ("do: continue", "do: continue, emit: X", "`emit` has no meaning for what this rule does"),
         ("{{ $.decline_reason }}", "{{ $.decline_reason[ }}", "it is no JSONPath"),
+        (
+            "post: \"{{ base }}/charges\"",
+            "post: {{ base }}/charges",
+            "25:11: steps[1].post: a template stands in quotes, such as \"{{ base }}/orders\"",
+        ),
+        (
+            "{ authorization: \"{{ id }}\" }",
+            "{ authorization: {{ id }} }",
+            "26:29: steps[1].json.authorization: a template stands in quotes",
+        ),
+        (
+            "    expect: { status: 201 }",
+            "    expect: 201",
+            "27:13: steps[1].expect: another kind of value is expected: a mapping of keys",
+        ),
+        (
+            "touches: [payments]",
+            "touches: payments",
+            "touches: another kind of value is expected: a list, such as [one, two]",
+        ),
+        (
+            "journey: authorise a payment",
+            "journey: [a]",
+            "1:10: journey: another kind of value is expected: a text",
+        ),
+        ("mode: record", "mode: [record]", "4:7: mode: another kind of value is expected: a text"),
+        (
+            "    expect: { status: 201 }",
+            "    follow: yes\n    expect: { status: 201 }",
+            "27:13: steps[1].follow: another kind of value is expected: true or false",
+        ),
+        (
+            "    post: \"{{ base }}/charges\"\n",
+            "    POST: \"{{ base }}/charges\"\n",
+            "25:5: steps[1].POST: there is no such key; did you mean post?",
+        ),
+        (
+            "    expect: { status: 201 }",
+            "    headers: { X Key: a }\n    expect: { status: 201 }",
+            "steps[1].headers.X Key: the request can't be sent: header 1 has a name that is none",
+        ),
+        (
+            "    expect: { status: 201 }",
+            "    headers: { Host: x }\n    expect: { status: 201 }",
+            "steps[1].headers.Host: the request can't be sent: the header host is Mainstay's own to set",
+        ),
         ("    post: \"{{ base }}/charges\"\n", "", "steps[1]: there is no request"),
         (
             "    post: \"{{ base }}/charges\"\n",
@@ -119,6 +180,26 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
             "json: { user_id",
             "form: {a: b}\n    json: { user_id",
             "there is more than one body: json, form",
+        ),
+        (
+            "{ user_id: \"u-1\"",
+            "{ user_id: \"{{ secret.TOKEN|upper }}\"",
+            "steps[0].json.user_id: {{ secret.TOKEN|upper }} makes something else of a secret",
+        ),
+        (
+            "json: { authorization: \"{{ id }}\" }",
+            "json: { authorization: \"{{ base|nofilter }}\" }",
+            "steps[1].json.authorization: in {{ base|nofilter }}: there is no filter nofilter",
+        ),
+        (
+            "on_timeout: fail",
+            "on_timeout: { error: \"{{ timeout.polls }}\" }",
+            "there is no timeout.polls; there are elapsed_ms and poll_count",
+        ),
+        (
+            "    expect: { status: 201 }",
+            "    headers: { X-Key: \"a\\nb\" }\n    expect: { status: 201 }",
+            "steps[1].headers.X-Key: the request can't be sent",
         ),
         ("journey: authorise a payment", "journey: ''", "1:10: journey: it is empty"),
         ("mode: record", "mode: record\nmode: log", "stands there twice"),
@@ -151,6 +232,48 @@ fn every_mistake_is_told_at_once_in_the_order_of_the_file() {
 }
 
 #[test]
+fn every_mistake_of_the_shape_is_told_at_once_too() {
+    let text = GOOD
+        .replace("every: 1m", "evry: 1m")
+        .replace("mode: record", "mode: 7")
+        .replace("expect: { status: 201, json", "expct: { status: 201, json")
+        .replace("within: 30s", "within: 30")
+        .replace("    expect: { status: 201 }", "    expect: 201");
+    let found = mistakes(&text);
+    assert_eq!(found.len(), 5, "{found:#?}");
+    let told = ["2:1: evry", "mode", "steps[0].expct", "steps[0].poll.within", "steps[1].expect"];
+    for (mistake, told) in found.iter().zip(told) {
+        assert!(mistake.contains(told), "{told}: {mistake}");
+    }
+}
+
+#[test]
+fn a_captured_secret_is_not_changed_either() {
+    for (expression, is_fine) in [("token|upper", false), ("token|urlencode", true)] {
+        let text = format!(
+            "journey: x\nsteps:\n- id: a\n  get: http://x\n  capture: {{token: $.t}}\n- id: b\n  get: 'http://x/{{{{ {expression} }}}}'\n"
+        );
+        assert_eq!(Journey::parse(&text).is_ok(), is_fine, "{expression}");
+    }
+}
+
+#[test]
+fn a_poll_that_outlasts_its_run_is_doubted_with_its_place() {
+    let doubts = |within: &str, whole: &str| -> Vec<String> {
+        let text = GOOD.replace("within: 30s", &format!("within: {within}"));
+        let text = text.replace("mode: record", &format!("mode: record{whole}"));
+        let journey = Journey::parse(&text).unwrap();
+        journey.doubts(&text).iter().map(ToString::to_string).collect()
+    };
+    assert!(doubts("10m", "").is_empty(), "as long as the run");
+    let [doubt] = doubts("20m", "").try_into().unwrap();
+    let told = "16:15: steps[0].poll.within: 20m is longer than the whole run may take (10m), ";
+    assert!(doubt.starts_with(told), "{doubt}");
+    assert!(doubts("20m", "\nwithin: 20m").is_empty());
+    assert_eq!(doubts("30s", "\nwithin: 29s").len(), 1);
+}
+
+#[test]
 fn steps_that_wait_for_each_other_are_told() {
     let text = "journey: x\nsteps:\n\
         - {id: a, get: http://x, needs: [b.B], emit: A}\n\
@@ -161,6 +284,30 @@ fn steps_that_wait_for_each_other_are_told() {
     let later = "journey: x\nsteps:\n\
         - {id: a, get: http://x, needs: [b.B]}\n- {id: b, get: http://x, emit: B}\n";
     assert!(mistakes(later)[0].contains("b comes after this step"), "{:?}", mistakes(later));
+}
+
+#[test]
+fn rules_that_can_not_be_meant_are_told() {
+    for (rules, told) in [
+        ("[]", "steps[0].poll.when: there are no rules"),
+        ("[{if: {$.a: 1}, do: continue}]", "steps[0].poll.when: no rule ends it"),
+        ("[{do: inject, emit: A}]", "steps[0].poll.when: no rule ends it"),
+        ("[{do: done}, {if: {$.a: 1}, do: error}]", "steps[0].poll.when[0]: it fits every answer"),
+        ("[{if: {}, do: done}]", "steps[0].poll.when[0].if: it is empty"),
+        ("[{if: [], do: done}]", "steps[0].poll.when[0].if: it holds for no answer"),
+        ("[{if: {error: []}, do: done}]", "steps[0].poll.when[0].if.error: true is expected, or"),
+        ("[{if: {error: timout}, do: done}]", "did you mean timeout?"),
+        (
+            "[{if: {error: true, status: 404}, do: done}]",
+            "steps[0].poll.when[0].if.error: where there is no answer, nothing else can hold",
+        ),
+    ] {
+        let text = format!(
+            "journey: x\nsteps: [{{id: a, get: http://x, poll: {{get: http://x, every: 1s, within: 2s, when: {rules}}}}}]\n"
+        );
+        let found = mistakes(&text).join("\n");
+        assert!(found.contains(told), "{rules}\n  told: {found}\n  expected: {told}");
+    }
 }
 
 #[test]
@@ -183,13 +330,16 @@ fn what_is_no_journey_is_refused() {
 /// Each level stands for ten of the one below it.
 #[test]
 fn a_bomb_of_anchors_is_refused() {
-    let mut text = "journey: x\nsteps: []\nvars:\n  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
-    for level in 1..9 {
-        let below = vec![format!("*a{}", level - 1); 10].join(",");
-        text.push_str(&format!("  a{level}: &a{level} [{below}]\n"));
+    for (levels, is_refused) in [(4, false), (5, true), (9, true)] {
+        let mut text = "journey: x\nsteps: []\nvars:\n  a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
+        for level in 1..levels {
+            let below = vec![format!("*a{}", level - 1); 10].join(",");
+            text.push_str(&format!("  a{level}: &a{level} [{below}]\n"));
+        }
+        let found = mistakes(&text);
+        let told = if is_refused { "too large or too deep" } else { "there are no steps" };
+        assert!(found[0].contains(told), "{levels}: {found:?}");
     }
-    let found = mistakes(&text);
-    assert!(found[0].contains("too large or too deep"), "{found:?}");
 }
 
 #[test]
@@ -217,4 +367,11 @@ fn captures_that_sound_secret_are_secret() {
         secret,
         [("access_token", true), ("id", false), ("pin", true), ("session_count", false)]
     );
+}
+
+#[test]
+fn a_service_that_is_named_twice_is_crossed_once() {
+    let text =
+        GOOD.replace("touches: [payments]", "touches: [payments, Orders, ' PAYMENTS ', orders]");
+    assert_eq!(Journey::parse(&text).unwrap().touches, ["payments", "Orders"]);
 }

@@ -12,6 +12,7 @@ use mainstay_store::{Db, Tx};
 use serde_json::json;
 
 use crate::announce::{self, Edit};
+use crate::decide::{self, Place};
 use crate::error::JourneysError;
 use crate::kept::{
     CheckedJourney, FailingJourney, JourneyCheck, JourneyDetail, JourneyView, MAX_JOURNEYS,
@@ -44,11 +45,21 @@ pub struct Journeys {
     pub(crate) shared: Arc<JourneysOptions>,
 }
 
+/// A source without a mistake, and what the room keeps beside it. To read one takes a while, so that it is done
+/// before there is a transaction in which others would wait for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadSource {
+    name: String,
+    every_ms: Option<i64>,
+    touches: Vec<String>,
+    source: String,
+}
+
 /// An edit; what is left out stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JourneyEdit {
     /// Another source.
-    pub source: Option<String>,
+    pub source: Option<ReadSource>,
     /// Whether it runs on its schedule.
     pub is_enabled: Option<bool>,
     /// The generation that was looked at: another one refuses the edit.
@@ -66,11 +77,11 @@ pub struct EditedJourney {
 
 /// A part of a list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed<T> {
-    /// The items, the newest first.
+pub struct Listed<T, P = Id> {
+    /// The items.
     pub items: Vec<T>,
     /// The last of them, when there are more.
-    pub next: Option<Id>,
+    pub next: Option<P>,
 }
 
 impl Journeys {
@@ -84,26 +95,38 @@ impl Journeys {
     #[must_use]
     pub fn check(&self, source: &str) -> JourneyCheck {
         match Journey::parse(&replace_nul(source)) {
-            Err(mistakes) => JourneyCheck { mistakes, journey: None },
+            Err(mistakes) => JourneyCheck { mistakes, journey: None, warnings: Vec::new() },
             Ok(journey) => {
-                let journey = Some(self.checked(journey));
-                JourneyCheck { mistakes: Vec::new(), journey }
+                let mistakes = journey.unattended(source);
+                let warnings = self.warnings_of(&journey, source);
+                let journey = Some(self.checked(journey)).filter(|_| mistakes.is_empty());
+                JourneyCheck { mistakes, journey, warnings }
             }
         }
     }
 
-    /// A page of journeys, the newest first.
+    /// What of a journey is no mistake, and still keeps its runs from working here.
+    #[must_use]
+    pub fn warnings(&self, source: &str) -> Vec<String> {
+        // One that this version can't read says so by its runs.
+        Journey::parse(source).map(|journey| self.warnings_of(&journey, source)).unwrap_or_default()
+    }
+
+    /// A page of journeys, the failing ones first, then the newest: those in which every word of `search` is
+    /// found.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn list(
         &self,
-        after: Option<Id>,
+        search: &str,
+        after: Option<Place>,
         limit: u32,
-    ) -> Result<Listed<JourneyView>, JourneysError> {
-        let limit = limit.clamp(1, MAX_PAGE);
-        let items = journeys::list(self.db(), after, i64::from(limit).saturating_add(1)).await?;
-        Ok(Listed::cut(items, limit, |journey| journey.id))
+    ) -> Result<Listed<JourneyView, Place>, JourneysError> {
+        let limit = usize::try_from(limit.clamp(1, MAX_PAGE)).unwrap_or(usize::MAX);
+        let entries = journeys::entries(self.db(), MAX_JOURNEYS).await?;
+        let (ids, next) = decide::page(&entries, search, after, limit);
+        Ok(Listed { items: journeys::of(self.db(), &ids).await?, next })
     }
 
     /// A journey with its source.
@@ -125,21 +148,18 @@ impl Journeys {
     /// Keeps a journey; its first run is due at once.
     ///
     /// # Errors
-    /// [`JourneysError::Mistakes`], [`JourneysError::NameTaken`], [`JourneysError::TooMany`], or when
-    /// the database fails.
+    /// [`JourneysError::NameTaken`], [`JourneysError::TooMany`], or when the database fails.
     pub async fn create(
         &self,
         tx: &mut Tx,
         out: &mut Outbox,
-        source: &str,
+        source: &ReadSource,
         is_enabled: bool,
     ) -> Result<EditedJourney, JourneysError> {
-        let told = Told::read(replace_nul(source).into_owned())?;
         let (id, now) = (self.shared.ids.next(), tx.now().await?);
-        let defined = told.defined(is_enabled, now);
-        journeys::insert(tx, id, &defined, now).await?;
-        announce::edited(out, id, &told.name, Edit::Created)?;
-        Ok(EditedJourney { id, name: told.name })
+        journeys::insert(tx, id, &source.defined(is_enabled, now), now).await?;
+        announce::edited(out, id, &source.name, Edit::Created)?;
+        Ok(EditedJourney { id, name: source.name.clone() })
     }
 
     /// Edits a journey. One whose interval is another, or that is switched on, is due at once.
@@ -154,20 +174,17 @@ impl Journeys {
         edit: JourneyEdit,
     ) -> Result<EditedJourney, JourneysError> {
         let JourneyDetail { journey: before, source } =
-            journeys::find_in(tx, id).await?.ok_or(JourneysError::NotFound)?;
+            journeys::find_locked(tx, id).await?.ok_or(JourneysError::NotFound)?;
         if edit.generation.is_some_and(|seen| seen != before.generation) {
             return Err(JourneysError::Changed { generation: before.generation });
         }
-        let told = match edit.source {
-            Some(source) => Told::read(replace_nul(&source).into_owned())?,
-            // It may be one that this version can't read any more, and still has to be switched off.
-            None => Told {
-                name: before.name,
-                every_ms: before.every_ms,
-                touches: before.touches,
-                source,
-            },
-        };
+        // It may be one that this version can't read any more, and still has to be switched off.
+        let told = edit.source.unwrap_or(ReadSource {
+            name: before.name,
+            every_ms: before.every_ms,
+            touches: before.touches,
+            source,
+        });
         let is_enabled = edit.is_enabled.unwrap_or(before.is_enabled);
         let now = tx.now().await?;
         let stays = before.is_enabled && before.every_ms == told.every_ms;
@@ -275,13 +292,27 @@ impl Journeys {
         self.shared.events.db()
     }
 
+    fn missing_secrets(&self, journey: &Journey) -> Vec<String> {
+        journey.secrets.difference(&self.shared.secret_names).cloned().collect()
+    }
+
+    fn warnings_of(&self, journey: &Journey, source: &str) -> Vec<String> {
+        let secrets = self.missing_secrets(journey);
+        let secrets = secrets.iter().map(|name| {
+            format!("The secret {name} is not set here, so that every run fails. Set MAINSTAY_SECRET_{name}.")
+        });
+        let vars = journey.missing_vars().into_iter().map(|name| {
+            format!("The variable {name} has no value, so that every run here fails. Give it one.")
+        });
+        let doubts = journey.doubts(source).into_iter().map(|doubt| format!("At {doubt}."));
+        secrets.chain(vars).chain(doubts).collect()
+    }
+
     fn checked(&self, journey: Journey) -> CheckedJourney {
-        let secrets = journey.secrets.difference(&self.shared.secret_names).cloned().collect();
-        let unset = journey.vars.iter().filter(|(_, value)| value.is_null());
         CheckedJourney {
             every_ms: every_ms(&journey),
-            missing_secrets: secrets,
-            missing_vars: unset.map(|(name, _)| name.clone()).collect(),
+            missing_secrets: self.missing_secrets(&journey),
+            missing_vars: journey.missing_vars(),
             steps: journey.steps.into_iter().map(|step| step.id).collect(),
             name: journey.name,
             touches: journey.touches,
@@ -300,17 +331,18 @@ impl<T> Listed<T> {
     }
 }
 
-/// What a source says, as far as the room keeps it beside the source.
-struct Told {
-    name: String,
-    every_ms: Option<i64>,
-    touches: Vec<String>,
-    source: String,
-}
-
-impl Told {
-    fn read(source: String) -> Result<Self, JourneysError> {
+impl ReadSource {
+    /// Reads a source.
+    ///
+    /// # Errors
+    /// [`JourneysError::Mistakes`].
+    pub fn read(source: &str) -> Result<Self, JourneysError> {
+        let source = replace_nul(source).into_owned();
         let journey = Journey::parse(&source).map_err(JourneysError::Mistakes)?;
+        let mistakes = journey.unattended(&source);
+        if !mistakes.is_empty() {
+            return Err(JourneysError::Mistakes(mistakes));
+        }
         let every_ms = every_ms(&journey);
         Ok(Self { name: journey.name, every_ms, touches: journey.touches, source })
     }

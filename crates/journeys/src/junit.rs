@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::report::{FailureRecord, PollerRecord, RunRecord, StepRecord, StepState};
+use crate::report::{FailureKind, FailureRecord, PollerRecord, RunRecord, StepRecord, StepState};
 
 const MILLIS_PER_SECOND: f64 = 1_000.0;
 
-/// The run as XML: each step and each poller is a test.
+/// The run as XML: each step and each poller is a test. Of a run that passed none has failed, and of one that failed
+/// at least one.
 #[must_use]
 pub fn junit(run: &RunRecord) -> String {
     let tests = run.steps.len().saturating_add(run.pollers.len());
@@ -18,7 +19,7 @@ pub fn junit(run: &RunRecord) -> String {
         .chain(run.failures.iter().filter(|one| one.step.is_none()).map(|one| run_case(run, one)))
         .collect();
     let failures = cases.iter().filter(|case| case.contains("<failure ")).count();
-    let skipped = run.steps.iter().filter(|step| step.state == StepState::Skipped).count();
+    let skipped = cases.iter().filter(|case| case.contains("<skipped ")).count();
     let tests = tests.max(cases.len());
     let name = escaped(&run.journey);
     let (time, at) = (seconds(run.duration_ms), run.started_at);
@@ -34,20 +35,28 @@ pub fn junit(run: &RunRecord) -> String {
 }
 
 fn step_case(run: &RunRecord, step: &StepRecord) -> String {
-    let is_told = |one: &&FailureRecord| one.step.as_deref() == Some(step.id.as_str());
-    let kind = run.failures.iter().find(is_told).map_or("step", |one| one.kind.name());
-    let error = step.error.as_deref().unwrap_or_default();
+    let own = run.failures.iter().find(|one| is_of_step(one, step));
+    let kind = own.map_or("step", |one| one.kind.name());
+    let error = step.error.as_deref().or_else(|| own.map(|one| one.message.as_str()));
+    let error = error.unwrap_or_default();
+    let has_failed = step.state == StepState::Failed || own.is_some();
     let inside = match step.state {
-        StepState::Failed if run.mode.is_judging() => failure(kind, error, &detail(step)),
+        _ if has_failed && !run.is_passed() => failure(kind, error, &detail(step)),
         StepState::Skipped => format!("      <skipped message=\"{}\"/>\n", escaped(error)),
         StepState::Passed | StepState::Failed => String::new(),
     };
     case(run, &step.id, step.duration_ms, &inside)
 }
 
+/// What its poller did wrong is told with the poller.
+fn is_of_step(failure: &FailureRecord, step: &StepRecord) -> bool {
+    failure.step.as_deref() == Some(step.id.as_str())
+        && !matches!(failure.kind, FailureKind::Poller | FailureKind::Timeout)
+}
+
 fn poller_case(run: &RunRecord, poller: &PollerRecord) -> String {
     let inside = match &poller.error {
-        Some(error) if run.mode.is_judging() => {
+        Some(error) if !run.is_passed() => {
             let last = poller.last_value.as_ref().map(ToString::to_string).unwrap_or_default();
             failure("poller", error, &format!("{} polls, last: {last}", poller.poll_count))
         }
@@ -57,7 +66,9 @@ fn poller_case(run: &RunRecord, poller: &PollerRecord) -> String {
 }
 
 fn run_case(run: &RunRecord, one: &FailureRecord) -> String {
-    case(run, "(the run)", run.duration_ms, &failure(one.kind.name(), &one.message, ""))
+    let told =
+        if run.is_passed() { String::new() } else { failure(one.kind.name(), &one.message, "") };
+    case(run, "(the run)", run.duration_ms, &told)
 }
 
 fn case(run: &RunRecord, name: &str, millis: f64, inside: &str) -> String {
@@ -105,4 +116,85 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Mode;
+    use crate::report::RunOutcome;
+    use mainstay_base::Timestamp;
+    use std::collections::BTreeMap;
+
+    fn run(mode: Mode, outcome: RunOutcome, failures: Vec<FailureRecord>) -> RunRecord {
+        let step = |id: &str, state, error: Option<&str>| StepRecord {
+            id: id.to_owned(),
+            state,
+            offset_ms: 0.0,
+            duration_ms: 1.0,
+            request: None,
+            answer: None,
+            checks: vec![],
+            captures: BTreeMap::new(),
+            error: error.map(str::to_owned),
+        };
+        RunRecord {
+            journey: "a".to_owned(),
+            mode,
+            outcome,
+            started_at: Timestamp::from_millis(0),
+            duration_ms: 1.0,
+            vars: BTreeMap::new(),
+            steps: vec![
+                step("one", StepState::Passed, None),
+                step("two", StepState::Failed, Some("no answer")),
+                step("three", StepState::Skipped, Some("it waited")),
+            ],
+            events: vec![],
+            pollers: vec![],
+            failures,
+        }
+    }
+
+    fn failed(step: Option<&str>, kind: FailureKind) -> FailureRecord {
+        let message = "so it was".to_owned();
+        FailureRecord { step: step.map(str::to_owned), kind, message, check: None }
+    }
+
+    /// As whoever reads it and whoever reads the exit code should agree.
+    #[test]
+    fn failures_are_told_of_a_run_that_failed_and_of_no_other() {
+        let (of_run, of_step) = (FailureKind::RunTimeout, FailureKind::NeverReady);
+        for (mode, outcome, failures, counts) in [
+            (
+                Mode::Log,
+                RunOutcome::Passed,
+                vec![failed(None, of_run)],
+                "tests=\"4\" failures=\"0\"",
+            ),
+            (
+                Mode::Log,
+                RunOutcome::Failed,
+                vec![failed(None, of_run)],
+                "tests=\"4\" failures=\"2\"",
+            ),
+            (
+                Mode::Record,
+                RunOutcome::Failed,
+                vec![failed(Some("three"), of_step)],
+                "tests=\"3\" failures=\"2\"",
+            ),
+            (
+                Mode::Disabled,
+                RunOutcome::Failed,
+                vec![failed(Some("one"), FailureKind::Bound)],
+                "tests=\"3\" failures=\"2\"",
+            ),
+        ] {
+            let xml = junit(&run(mode, outcome, failures));
+            assert!(xml.contains(counts), "{mode} {outcome:?}: {xml}");
+            let skipped = usize::from(!xml.contains("never_ready"));
+            assert!(xml.contains(&format!("skipped=\"{skipped}\"")), "{xml}");
+        }
+    }
 }

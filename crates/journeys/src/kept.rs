@@ -47,7 +47,7 @@ pub enum RunStatus {
     Failed,
     /// It was due while the run before it had not ended.
     Skipped,
-    /// It was cancelled, or its runner died: nothing is known of the system that it asks.
+    /// It was cancelled, or its runner died or was stopped: nothing is known of the system that it asks.
     Aborted,
 }
 
@@ -101,6 +101,10 @@ pub struct JourneyView {
     /// When it is due next; `null` when it is on no schedule.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     pub next_run_at: Option<Timestamp>,
+    /// Since when nothing is known of it, where it should have run and several runs in a row came to nothing,
+    /// or none ended for several intervals: `outcome` is what it was then. `null` while it is run as it should.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub not_run_since: Option<Timestamp>,
     /// Its last runs, the oldest first, at most 60.
     pub strip: Vec<RunMark>,
     /// When it was made.
@@ -167,7 +171,7 @@ pub struct RunDetail {
     /// after it.
     #[schema(value_type = Option<RunRecord>, required)]
     pub record: Option<Value>,
-    /// Whether answers and late events were left out of the record because it was too long.
+    /// Whether answers, late events and more were left out of the record because it was too long.
     pub is_shortened: bool,
 }
 
@@ -278,6 +282,8 @@ pub struct JourneyCheck {
     /// What it says, where nothing is wrong.
     #[schema(required)]
     pub journey: Option<CheckedJourney>,
+    /// What is no mistake and still makes runs fail, or their failure show nowhere.
+    pub warnings: Vec<String>,
 }
 
 /// What a source says.

@@ -4,21 +4,26 @@
 //! executor; requests go out by `courier`, past a breaker for each host) → [`report`] (what came of it,
 //! without any secret) → [`junit`].
 //!
-//! Texts are filled in by [`template`] from `scope`, values are found by [`path`], answers are judged by
-//! `judge` and `compare`; `mask` keeps secrets out of all that is shown.
+//! Texts are filled in by [`template`] (what its expressions do, `expression` knows; what their `filters` make is bounded) from `scope`, values are found by [`path`], answers are judged by
+//! `judge` and `compare`; `mask` keeps secrets out of all that is shown,
+//! however they are written (`writing`).
 //!
 //! On a server [`journeys`] keeps them as [`kept`] says, [`engine`] queues the runs that are due, [`runner`]
 //! runs them as jobs, `fit` holds their records to a length, `record` (all SQL) writes down what came of
-//! them, and `announce` tells the organisation.
+//! them, `decide` says what is known of them beside, and `announce` tells the organisation.
 
 mod announce;
+mod bad_template;
 pub mod bounds;
 mod compare;
 pub mod courier;
 mod curl;
+mod decide;
 pub mod engine;
 pub mod error;
+mod expression;
 pub mod file;
+mod filters;
 mod fit;
 pub mod journeys;
 mod judge;
@@ -27,7 +32,6 @@ pub mod kept;
 mod mask;
 mod measure;
 pub mod model;
-mod nearest;
 pub mod path;
 mod record;
 pub mod report;
@@ -37,14 +41,16 @@ pub mod runner;
 mod scope;
 pub mod template;
 mod text;
+mod writing;
 
 pub use courier::Courier;
+pub use decide::Place;
 pub use error::JourneysError;
 pub use file::{Mistake, schema};
-pub use journeys::{EditedJourney, JourneyEdit, Journeys, JourneysOptions, Listed};
+pub use journeys::{EditedJourney, JourneyEdit, Journeys, JourneysOptions, Listed, ReadSource};
 pub use measure::describe_metrics;
 pub use model::{Journey, Mode, NoMode};
 pub use report::{RunOutcome, RunRecord};
-pub use run::{News, Observer, Options, StartError, run};
+pub use run::{News, Observer, Options, StartError, run, run_until};
 pub use runner::{JourneyRunner, Luggage};
 pub use scope::Secrets;

@@ -6,12 +6,13 @@ use std::collections::BTreeMap;
 use mainstay_base::secret::MASK;
 use serde_json::Value;
 
-use crate::bounds::MAX_RECORDED;
+use crate::bounds::{MAX_HIDDEN, MAX_RECORDED, MAX_SECRET};
 use crate::report::{
     AnswerRecord, CheckRecord, FailureRecord, PollerRecord, RequestRecord, RunRecord, StepRecord,
 };
 use crate::scope::{MARK, MARK_END, Secrets};
-use crate::text::{CUT, cut, cut_value};
+use crate::text::{cut, cut_value};
+use crate::writing::written;
 
 /// How the marks look in an address.
 const MARK_ENCODED: &str = "%EE%97%AC";
@@ -24,52 +25,81 @@ pub(crate) struct Mask {
     hidden: Vec<String>,
 }
 
+/// Why a value can't be hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotHidden {
+    /// Each part of it would be hidden wherever it turns up: a `1` in a list, every 1 of the record.
+    #[error(
+        "a secret is a text, a number or a bool; capture the field itself, or say secret: false"
+    )]
+    NoField,
+    #[error("a secret is at most {MAX_SECRET} bytes long")]
+    TooLong,
+    #[error("a run has at most {MAX_HIDDEN} secrets; capture fewer, or say secret: false")]
+    TooMany,
+}
+
 impl Mask {
     pub(crate) fn new(secrets: &Secrets) -> Self {
         let mut mask = Self::default();
-        for secret in secrets.values() {
-            mask.hide(secret.expose());
-        }
+        secrets.values().for_each(|secret| mask.add(secret.expose()));
         mask
     }
 
     /// Hides a text from now on.
-    pub(crate) fn hide(&mut self, text: &str) {
-        if !text.is_empty() && !self.hidden.iter().any(|hidden| hidden == text) {
-            self.hidden.push(text.to_owned());
-            self.hidden.sort_by_key(|text| std::cmp::Reverse(text.len()));
+    pub(crate) fn hide(&mut self, text: &str) -> Result<(), NotHidden> {
+        if text.len() > MAX_SECRET {
+            return Err(NotHidden::TooLong);
         }
+        if self.hidden.len() >= MAX_HIDDEN && !self.has(text) {
+            return Err(NotHidden::TooMany);
+        }
+        self.add(text);
+        Ok(())
     }
 
-    /// Hides every text and number in a value.
-    pub(crate) fn hide_value(&mut self, value: &Value) {
+    /// Hides a text or a number. A bool is one of two whatever is done: only its capture is not shown.
+    pub(crate) fn hide_value(&mut self, value: &Value) -> Result<(), NotHidden> {
         match value {
             Value::String(text) => self.hide(text),
             Value::Number(number) => self.hide(&number.to_string()),
-            Value::Array(items) => items.iter().for_each(|item| self.hide_value(item)),
-            Value::Object(fields) => fields.values().for_each(|field| self.hide_value(field)),
-            Value::Null | Value::Bool(_) => {}
+            Value::Bool(_) => Ok(()),
+            Value::Null | Value::Array(_) | Value::Object(_) => Err(NotHidden::NoField),
         }
     }
 
     /// The text without any secret.
     pub(crate) fn text(&self, text: &str) -> String {
+        self.beginning(text, None)
+    }
+
+    /// The beginning of the text without any secret: where there is a bound, a little more than so many bytes.
+    fn beginning(&self, text: &str, most: Option<usize>) -> String {
         let text = unmarked(text);
         if self.hidden.is_empty() {
             return text;
         }
-        let mut masked = String::with_capacity(text.len());
+        let mut masked =
+            String::with_capacity(most.map_or(text.len(), |most| text.len().min(most)));
         let mut rest = text.as_str();
-        while let Some(first) = rest.chars().next() {
+        while !rest.is_empty() && most.is_none_or(|most| masked.len() <= most) {
             let found = self.hidden.iter().find_map(|hidden| written(rest, hidden));
-            let (shown, length) = match found {
-                Some(length) => (MASK, length),
-                None => (rest.get(..first.len_utf8()).unwrap_or_default(), first.len_utf8()),
-            };
-            masked.push_str(shown);
+            let length = found.unwrap_or_else(|| unit(rest));
+            masked.push_str(found.map_or_else(|| rest.get(..length).unwrap_or_default(), |_| MASK));
             rest = rest.get(length..).unwrap_or_default();
         }
         masked
+    }
+
+    fn add(&mut self, text: &str) {
+        if !text.is_empty() && !self.has(text) {
+            self.hidden.push(text.to_owned());
+            self.hidden.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        }
+    }
+
+    fn has(&self, text: &str) -> bool {
+        self.hidden.iter().any(|hidden| hidden == text)
     }
 
     /// The value without any secret.
@@ -93,13 +123,28 @@ impl Mask {
         *text = self.text(text);
     }
 
-    /// Masked first and cut then: half a secret would be found no more.
+    /// Masked first and cut then: half a secret would be found no more. What is cut off needs no mask.
     fn cut(&self, text: &mut String) {
-        *text = cut(&self.text(text), MAX_RECORDED);
+        *text = cut(&self.beginning(text, Some(MAX_RECORDED)), MAX_RECORDED);
     }
 
     fn kept(&self, value: &mut Value) {
-        *value = cut_value(self.value(value), MAX_RECORDED);
+        *value = match value.take() {
+            Value::String(mut text) => {
+                self.cut(&mut text);
+                Value::String(text)
+            }
+            value @ (Value::Array(_) | Value::Object(_)) => {
+                let mut text = value.to_string();
+                if text.len() > MAX_RECORDED {
+                    self.cut(&mut text);
+                    Value::String(text)
+                } else {
+                    cut_value(self.value(&value), MAX_RECORDED)
+                }
+            }
+            plain => self.value(&plain),
+        };
     }
 
     fn values(&self, values: &mut BTreeMap<String, Value>) {
@@ -132,7 +177,7 @@ impl Mask {
         failure.check.iter_mut().for_each(|check| self.check(check));
     }
 
-    fn request(&self, request: &mut RequestRecord) {
+    pub(crate) fn request(&self, request: &mut RequestRecord) {
         self.in_place(&mut request.url);
         request.headers.iter_mut().for_each(|header| self.in_place(&mut header.value));
         request.body.iter_mut().for_each(|body| self.cut(body));
@@ -157,48 +202,13 @@ impl std::fmt::Debug for Mask {
     }
 }
 
-/// How many bytes of `text` are `secret`, if it begins with it: as it is, or as an address or JSON would
-/// write any part of it. The beginning of one is enough where the text was cut behind it.
-fn written(text: &str, secret: &str) -> Option<usize> {
-    let mut rest = text;
-    for letter in secret.chars() {
-        rest = match after(rest, letter) {
-            Some(rest) => rest,
-            None if rest.len() < text.len() && rest.starts_with(CUT) => break,
-            None => return None,
-        };
-    }
-    text.len().checked_sub(rest.len())
-}
-
-/// What comes after one letter, however it is written.
-fn after(text: &str, letter: char) -> Option<&str> {
-    if let Some(rest) = text.strip_prefix(letter) {
-        return Some(rest);
-    }
-    match text.as_bytes().first()? {
-        b'%' => {
-            let mut buffer = [0; 4];
-            letter.encode_utf8(&mut buffer).bytes().try_fold(text, |rest, byte| {
-                let (code, behind) = rest.strip_prefix('%')?.split_at_checked(2)?;
-                (u8::from_str_radix(code, 16) == Ok(byte)).then_some(behind)
-            })
-        }
-        b'+' => text.strip_prefix('+').filter(|_| letter == ' '),
-        b'\\' => {
-            let behind = text.strip_prefix('\\')?;
-            let plain = match letter {
-                '\n' => 'n',
-                '\r' => 'r',
-                '\t' => 't',
-                letter => letter,
-            };
-            behind.strip_prefix(plain).or_else(|| {
-                let (code, behind) = behind.strip_prefix('u')?.split_at_checked(4)?;
-                (u32::from_str_radix(code, 16) == Ok(letter.into())).then_some(behind)
-            })
-        }
-        _ => None,
+/// How much of a text is shown where no secret begins: a letter, or all backslashes that stand there. What does not
+/// begin at the first of them begins at none, and whoever tried each would go over all of them each time.
+fn unit(text: &str) -> usize {
+    match text.chars().next() {
+        Some('\\') => text.len().saturating_sub(text.trim_start_matches('\\').len()),
+        Some(first) => first.len_utf8(),
+        None => 0,
     }
 }
 
@@ -241,9 +251,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_service_makes_of_a_secret_is_hidden_too() {
+        let mask = mask(&["ab\"cd\\ef", "pä-ss", "x😀yz"]);
+        for text in [
+            r#"{"said":"{\"key\":\"ab\\\"cd\\\\ef\"}"}"#,
+            r"p\u00c3\u00a4-ss",
+            r"x\ud83d\ude00yz",
+            "<b>ab&quot;cd\\ef</b>",
+        ] {
+            let shown = mask.text(text);
+            let is_shown = ["cd", "ss", "yz"].iter().any(|part| shown.contains(part));
+            assert!(shown.contains(MASK) && !is_shown, "{shown}");
+        }
+    }
+
+    #[test]
     fn values_are_masked_in_depth_and_numbers_too() {
         let mut mask = mask(&["hunter2"]);
-        mask.hide_value(&json!({"pin": 4711}));
+        mask.hide_value(&json!(4711)).unwrap();
         let masked = mask.value(&json!({"a": ["xhunter2y", 4711, 47110], "hunter2": null}));
         assert_eq!(masked, json!({"a": ["x[secret]y", "[secret]", 47110], "[secret]": null}));
     }
@@ -251,6 +276,54 @@ mod tests {
     #[test]
     fn half_a_secret_at_the_end_of_a_cut_text_is_hidden_too() {
         assert_eq!(mask(&["hunter2"]).text("it is hunt… and hunt"), "it is [secret]… and hunt");
+    }
+
+    #[test]
+    fn what_has_parts_is_hidden_as_none_of_them() {
+        let mut mask = mask(&[]);
+        for value in [json!([1, 2, 3]), json!({"id": "s-1"}), json!(null)] {
+            assert_eq!(mask.hide_value(&value), Err(NotHidden::NoField), "{value}");
+        }
+        mask.hide_value(&json!(true)).unwrap();
+        assert_eq!(mask.hide(&"x".repeat(MAX_SECRET + 1)), Err(NotHidden::TooLong));
+        assert_eq!(mask.text("1, 2, 3, s-1, true, xxx"), "1, 2, 3, s-1, true, xxx");
+    }
+
+    #[test]
+    fn a_run_hides_only_so_much() {
+        let mut mask = mask(&["hunter2"]);
+        for number in 1..MAX_HIDDEN {
+            mask.hide(&format!("token-{number}-")).unwrap();
+        }
+        assert_eq!(mask.hide("one more"), Err(NotHidden::TooMany));
+        mask.hide("token-1-").unwrap();
+        assert_eq!(mask.text("hunter2 token-199-"), format!("{MASK} {MASK}"));
+    }
+
+    #[test]
+    fn what_is_cut_is_as_if_all_of_it_had_been_masked() {
+        let mask = mask(&["hunter2"]);
+        for text in [
+            "hunter2 ".repeat(MAX_RECORDED),
+            "\\\\\"hunter2".repeat(MAX_RECORDED),
+            "ä".repeat(MAX_RECORDED),
+        ] {
+            let mut kept = text.clone();
+            mask.cut(&mut kept);
+            assert_eq!(kept, cut(&mask.text(&text), MAX_RECORDED));
+            let mut value = json!([text]);
+            mask.kept(&mut value);
+            assert!(
+                value.as_str().unwrap().len() <= MAX_RECORDED
+                    && !value.to_string().contains("hunter")
+            );
+        }
+    }
+
+    #[test]
+    fn a_secret_behind_backslashes_is_hidden() {
+        assert_eq!(mask(&["n1"]).text(r"\\\n1 \x"), r"[secret] \x");
+        assert_eq!(mask(&[r"\a"]).text(r"\\\a \b"), r"[secret] \b");
     }
 
     #[test]

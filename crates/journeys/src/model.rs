@@ -34,6 +34,15 @@ pub struct Journey {
     pub secrets: BTreeSet<String>,
 }
 
+impl Journey {
+    /// The variables that have to be given for each run.
+    #[must_use]
+    pub fn missing_vars(&self) -> Vec<String> {
+        let missing = self.vars.iter().filter(|(_, value)| value.is_null());
+        missing.map(|(name, _)| name.clone()).collect()
+    }
+}
+
 /// What a failure means.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema, ToSchema,
@@ -254,12 +263,6 @@ impl Mode {
             Self::Log => "log",
             Self::Disabled => "disabled",
         }
-    }
-
-    /// Whether a failure makes the run a failed one.
-    #[must_use]
-    pub const fn is_judging(self) -> bool {
-        matches!(self, Self::Halt | Self::Record)
     }
 }
 

@@ -15,6 +15,14 @@ const MAX_COMMAS: usize = 3;
 /// The most filters.
 const MAX_FILTERS: usize = 2;
 
+/// Several values stand where one is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path} matches {count} values, and one is wanted; say which, such as [0]")]
+pub(crate) struct Several {
+    path: String,
+    count: usize,
+}
+
 /// A JSONPath.
 #[derive(Clone)]
 pub struct Path {
@@ -85,6 +93,15 @@ impl Path {
     #[must_use]
     pub fn query<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
         self.parsed.query(value).all()
+    }
+
+    /// The one value that stands there, if any.
+    pub(crate) fn only<'a>(&self, value: &'a Value) -> Result<Option<&'a Value>, Several> {
+        let found = self.parsed.query(value);
+        match found.len() {
+            0 | 1 => Ok(found.first()),
+            count => Err(Several { path: self.source.to_string(), count }),
+        }
     }
 
     /// The value that stands there: the first, where there are several.

@@ -16,7 +16,7 @@ pub struct RunRecord {
     pub journey: String,
     /// What failures meant.
     pub mode: Mode,
-    /// How it ended. In the modes `log` and `disabled` it never failed.
+    /// How it ended. In the modes `log` and `disabled` only one that was cut off has failed.
     pub outcome: RunOutcome,
     /// When it began.
     #[schema(value_type = String, format = DateTime)]
@@ -235,6 +235,8 @@ pub enum FailureKind {
     NeverReady,
     /// The whole run took too long.
     RunTimeout,
+    /// Somebody ended the run.
+    Cancelled,
     /// A bound was reached.
     Bound,
 }
@@ -253,6 +255,7 @@ impl FailureKind {
             Self::Timeout => "timeout",
             Self::NeverReady => "never_ready",
             Self::RunTimeout => "run_timeout",
+            Self::Cancelled => "cancelled",
             Self::Bound => "bound",
         }
     }

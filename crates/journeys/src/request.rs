@@ -20,6 +20,9 @@ use crate::text::cut;
 /// The word for these calls in the metrics.
 const PURPOSE: &str = "journey";
 
+/// An address that stands for all others.
+const ANYWHERE: &str = "http://127.0.0.1/";
+
 /// Headers whose values are not shown even where they were written out.
 const SENSITIVE_HEADERS: [&str; 5] =
     ["authorization", "cookie", "x-api-key", "x-auth-token", "api-key"];
@@ -29,6 +32,8 @@ const SENSITIVE_HEADERS: [&str; 5] =
 pub(crate) struct Ready {
     pub(crate) web: WebRequest,
     pub(crate) shown: RequestRecord,
+    /// What stands for the credentials of its address in a header that Mainstay makes of them.
+    pub(crate) login: Option<Secret<String>>,
 }
 
 /// Why a request can't be sent.
@@ -73,7 +78,16 @@ pub(crate) fn ready(
     for (name, value) in real.headers {
         builder = builder.header(name, Secret::new(value));
     }
-    Ok(Ready { web: builder.timeout(timeout).max_body(max_answer).build()?, shown })
+    let web = builder.timeout(timeout).max_body(max_answer).build()?;
+    Ok(Ready { web, shown, login: WebRequest::login(&url) })
+}
+
+/// Whether a request may have a header of this name, with this in its value: by the rules of those who will
+/// send it.
+pub(crate) fn check_header(name: &str, value: &str) -> Result<(), NotReady> {
+    let url = Url::parse(ANYWHERE).map_err(|_| NotReady::Url(ANYWHERE.to_owned()))?;
+    WebRequest::get(PURPOSE, &url).header(name, Secret::new(value.to_owned())).build()?;
+    Ok(())
 }
 
 fn begin(request: &Request, url: &Url, body: String) -> WebRequestBuilder {

@@ -8,7 +8,7 @@ use crate::model::Journey;
 /// What the first step of a journey with this request sends.
 fn ready_for(step: &str) -> Result<Ready, NotReady> {
     let text = format!(
-        "journey: x\nvars: {{base: 'http://127.0.0.1:1', n: 5}}\nsteps:\n  - id: a\n    {}\n",
+        "journey: x\nvars: {{base: 'http://127.0.0.1:1', n: 5, bad: \"a\\nb\"}}\nsteps:\n  - id: a\n    {}\n",
         step.replace('\n', "\n    ")
     );
     let journey = Journey::parse(&text).unwrap();
@@ -60,7 +60,10 @@ fn a_password_in_an_address_is_not_shown() {
 fn what_can_not_be_sent_is_told() {
     for (step, told) in [
         ("get: '{{ n }}'", "5 is no address"),
-        ("get: '{{ base }}/'\nheaders: {Host: x}", "the header host is Mainstay's own to set"),
+        (
+            "get: '{{ base }}/'\nheaders: {X: '{{ bad }}'}",
+            "the value of the header x can't be sent",
+        ),
         ("get: '{{ base }}/{{ n.x.y }}'", "can't be filled in"),
     ] {
         let error = ready_for(step).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Runs journeys, as jobs. A run follows its job: claimed, given back, given up.
+//! Runs journeys, as jobs. A run is begun once, by the handler of its job, and ends with it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::fit;
 use crate::journeys::{JOURNEY, Journeys};
 use crate::kept::RunStatus;
 use crate::model::Journey;
-use crate::record::runs::{self, FinishedRun};
+use crate::record::runs::{self, Beginning, FinishedRun};
 use crate::record::state;
 use crate::report::RunRecord;
 use crate::run::{self, Options};
@@ -27,6 +27,12 @@ use crate::text::cut;
 
 /// What a run may take beside the journey itself.
 const BESIDE_RUN: Duration = Duration::from_mins(1);
+
+const DIED: &str =
+    "the Mainstay that ran it died; it is not begun again, since what it sent would be sent twice";
+const STOPPED: &str = "the Mainstay that ran it was stopped before its end; it is not begun again, since what it sent \
+                       would be sent twice";
+const BEGUN_BEFORE: &str = "a run is begun once, and this one was, since what it sent would be sent twice; run its journey anew";
 
 /// What runs are made with.
 #[derive(Clone)]
@@ -55,32 +61,65 @@ impl JourneyRunner {
         Ok(Self { kind: Kind::new(JOURNEY)?, journeys, luggage })
     }
 
-    async fn travel(&self, journey: Id, id: Id, context: &Context) -> Result<(), JobError> {
-        let found = self.journeys.find(journey).await;
-        let source = match found {
-            Ok(found) => found.source,
-            // Deleted meanwhile, and its runs with it.
-            Err(JourneysError::NotFound) => return Ok(()),
-            Err(error) => return Err(JobError::retriable("database_failed", error.to_string())),
+    async fn travel(&self, id: Id, context: &Context) -> Result<(), JobError> {
+        let begun = context.write(async |tx, _| runs::begin(tx, id).await).await;
+        let source = match begun.map_err(refusal)? {
+            Beginning::Now(source) => source,
+            Beginning::Before => return Err(JobError::fatal("run_begun_before", BEGUN_BEFORE)),
+            // Deleted meanwhile with its journey.
+            Beginning::Gone => return Ok(()),
         };
         let travelling = context.cancelled().run_until_cancelled(self.run_once(&source));
-        let Some(ended) = travelling.await else {
-            return Err(JobError::retriable("cancelled", "the run is not wanted any more"));
-        };
-        let finished = match &ended {
-            Ok(record) => self.arrived(context, id, record).await,
-            Err(message) => {
-                let done = FinishedRun {
-                    id,
-                    status: RunStatus::Failed,
-                    duration_ms: None,
-                    message: Some(message),
-                    record: None,
-                };
-                finish(context, &done).await
-            }
+        let finished = match travelling.await {
+            Some(Ok(record)) => self.arrived(context, id, &record).await,
+            Some(Err(message)) => finish(context, &unrun(id, RunStatus::Failed, &message)).await,
+            // A job that was cancelled or is another's by now is not this one's to end, and refuses it.
+            None => finish(context, &unrun(id, RunStatus::Aborted, STOPPED)).await,
         };
         finished.map_err(JobError::from)
+    }
+
+    /// A run follows its job.
+    async fn follow(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        change: &Change,
+    ) -> Result<(), JourneysError> {
+        let Some(id) = subject(&change.payload) else { return Ok(()) };
+        let message = match change.cause {
+            // A run that has ended stays as it is: who tries its job again begins nothing.
+            Cause::Claimed | Cause::Succeeded | Cause::Requeued => return Ok(()),
+            Cause::Retried | Cause::PutOff | Cause::Released => {
+                return self.given_back(tx, out, change.id, id).await;
+            }
+            Cause::AttemptsExhausted | Cause::CrashLoop => DIED.to_owned(),
+            Cause::Cancelled => "it was cancelled".to_owned(),
+            Cause::Failed => {
+                let failure = change.failure.as_ref().map(|failure| failure.message.as_str());
+                format!("it could not be run to its end: {}", failure.unwrap_or("see the log"))
+            }
+        };
+        let message = cut(&message, MAX_MESSAGE);
+        state::finish(tx, out, &unrun(id, RunStatus::Aborted, &message)).await
+    }
+
+    /// Its job waits again. A run that was not begun waits with it; one that was has ended, and its job with it, so
+    /// that the next run of the journey need not wait for it.
+    async fn given_back(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        job: Id,
+        id: Id,
+    ) -> Result<(), JourneysError> {
+        let run = runs::find_in(tx, id).await?;
+        if run.is_none_or(|run| run.started_at.is_none()) {
+            return Ok(());
+        }
+        state::finish(tx, out, &unrun(id, RunStatus::Aborted, STOPPED)).await?;
+        self.journeys.shared.jobs.cancel(tx, out, job).await?;
+        Ok(())
     }
 
     /// The record, or why the run could not even begin.
@@ -101,7 +140,7 @@ impl JourneyRunner {
         id: Id,
         record: &RunRecord,
     ) -> Result<(), JobsError> {
-        let (fitted, message) = (fit::fit(record), fit::reason(record));
+        let (fitted, message) = (fit::fit(record), record.reason());
         let done = FinishedRun {
             id,
             status: record.outcome.into(),
@@ -111,6 +150,11 @@ impl JourneyRunner {
         };
         finish(context, &done).await
     }
+}
+
+/// A run of which there is no record.
+fn unrun(id: Id, status: RunStatus, message: &str) -> FinishedRun<'_> {
+    FinishedRun { id, status, duration_ms: None, message: Some(message), record: None }
 }
 
 async fn finish(context: &Context, done: &FinishedRun<'_>) -> Result<(), JobsError> {
@@ -132,11 +176,15 @@ impl Handler for JourneyRunner {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<(), JobError>> {
         Box::pin(async move {
-            let Some((journey, id)) = subject(&job.payload) else {
+            let Some(id) = subject(&job.payload) else {
                 return Err(JobError::fatal("bad_payload", "the job names no run"));
             };
-            self.travel(journey, id, context).await
+            self.travel(id, context).await
         })
+    }
+
+    fn keeps_record(&self) -> bool {
+        true
     }
 
     fn hooks(&self) -> bool {
@@ -149,45 +197,13 @@ impl Handler for JourneyRunner {
         out: &'a mut Outbox,
         change: &'a Change,
     ) -> BoxFuture<'a, Result<(), JobsError>> {
-        Box::pin(async move { follow(tx, out, change).await.map_err(refusal) })
+        Box::pin(async move { self.follow(tx, out, change).await.map_err(refusal) })
     }
 }
 
-/// A run follows its job.
-async fn follow(tx: &mut Tx, out: &mut Outbox, change: &Change) -> Result<(), JourneysError> {
-    let Some((_, id)) = subject(&change.payload) else { return Ok(()) };
-    let message = match change.cause {
-        Cause::Claimed => return runs::stand(tx, id, true).await,
-        Cause::Retried | Cause::PutOff | Cause::Released => {
-            return runs::stand(tx, id, false).await;
-        }
-        // A run that has ended stays as it is: who tries its job again gets a new record of nothing.
-        Cause::Succeeded | Cause::Requeued => return Ok(()),
-        Cause::AttemptsExhausted | Cause::CrashLoop => {
-            "the Mainstay that ran it died; it is not begun again, since what it sent would be sent twice"
-                .to_owned()
-        }
-        Cause::Cancelled => "it was cancelled".to_owned(),
-        Cause::Failed => {
-            let failure = change.failure.as_ref().map(|failure| failure.message.as_str());
-            format!("it could not be run to its end: {}", failure.unwrap_or("see the log"))
-        }
-    };
-    let message = cut(&message, MAX_MESSAGE);
-    let done = FinishedRun {
-        id,
-        status: RunStatus::Aborted,
-        duration_ms: None,
-        message: Some(&message),
-        record: None,
-    };
-    state::finish(tx, out, &done).await
-}
-
-/// Which run of which journey a job is about.
-fn subject(payload: &Value) -> Option<(Id, Id)> {
-    let id = |name: &str| payload.get(name)?.as_str()?.parse().ok();
-    id("journey_id").zip(id("run_id"))
+/// Which run a job is about.
+fn subject(payload: &Value) -> Option<Id> {
+    payload.get("run_id")?.as_str()?.parse().ok()
 }
 
 fn refusal(error: JourneysError) -> JobsError {

@@ -1,12 +1,13 @@
 //! What templates may use: variables, what was captured, and secrets; each as it is, and as it is shown.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use mainstay_base::Secret;
 use serde_json::Value;
 
-use crate::template::Named;
+use crate::template::{Named, SECRET, TIMEOUT};
 
 /// Secrets by their names.
 pub type Secrets = BTreeMap<String, Secret<String>>;
@@ -35,12 +36,14 @@ pub(crate) enum Face {
     Shown,
 }
 
-/// What one template is filled in from.
-#[derive(Debug, Clone, Copy)]
+/// What the templates of one request, or of one answer, are filled in from.
+#[derive(Debug)]
 pub(crate) struct Context<'a> {
     scope: &'a Scope,
     face: Face,
     answer: Option<&'a Value>,
+    /// What templates have asked for: a value may be long, and is made ready for them once.
+    seen: RefCell<BTreeMap<String, minijinja::Value>>,
 }
 
 impl Scope {
@@ -57,12 +60,12 @@ impl Scope {
 
     /// Filled in from the scope alone.
     pub(crate) fn context(&self, face: Face) -> Context<'_> {
-        Context { scope: self, face, answer: None }
+        self.with_answer(face, None)
     }
 
     /// Filled in from an answer too.
     pub(crate) fn with_answer<'a>(&'a self, face: Face, answer: Option<&'a Value>) -> Context<'a> {
-        Context { scope: self, face, answer }
+        Context { scope: self, face, answer, seen: RefCell::default() }
     }
 }
 
@@ -71,41 +74,50 @@ impl Context<'_> {
         self.answer
     }
 
-    /// Every name with its value.
-    pub(crate) fn values(&self) -> BTreeMap<String, minijinja::Value> {
-        let seen = self.scope.values.iter().map(|(name, value)| {
-            let is_hidden = self.face == Face::Shown && self.scope.hidden.contains(name);
-            let value = if is_hidden {
-                minijinja::Value::from(marked(name))
-            } else {
-                minijinja::Value::from(minijinja::value::Serde(value))
-            };
-            (name.clone(), value)
-        });
-        let mut values: BTreeMap<_, _> = seen.collect();
-        values.insert("secret".to_owned(), self.secrets());
+    /// These names with their values, as far as they have some.
+    pub(crate) fn values(&self, named: &[Named]) -> BTreeMap<String, minijinja::Value> {
+        let mut values = BTreeMap::new();
+        let mut secrets = BTreeMap::new();
+        for name in named {
+            match name {
+                Named::Variable(name) => values.extend(self.variable(name)),
+                Named::Timeout(_) => values.extend(self.variable(TIMEOUT)),
+                Named::Secret(name) => secrets.extend(self.secret(name)),
+                Named::AllSecrets | Named::Answer => {}
+            }
+        }
+        values.insert(SECRET.to_owned(), minijinja::Value::from(secrets));
         values
     }
 
-    fn secrets(&self) -> minijinja::Value {
-        let seen = self.scope.secrets.iter().map(|(name, secret)| {
-            let text = match self.face {
-                Face::Real => secret.expose().clone(),
-                Face::Shown => marked(name),
-            };
-            (name.clone(), minijinja::Value::from(text))
-        });
-        minijinja::Value::from(seen.collect::<BTreeMap<String, minijinja::Value>>())
+    fn variable(&self, name: &str) -> Option<(String, minijinja::Value)> {
+        let value = self.scope.values.get(name)?;
+        if self.face == Face::Shown && self.scope.hidden.contains(name) {
+            return Some((name.to_owned(), minijinja::Value::from(marked(name))));
+        }
+        let mut seen = self.seen.borrow_mut();
+        let ready = seen
+            .entry(name.to_owned())
+            .or_insert_with(|| minijinja::Value::from(minijinja::value::Serde(value)));
+        Some((name.to_owned(), ready.clone()))
+    }
+
+    fn secret(&self, name: &str) -> Option<(String, minijinja::Value)> {
+        let text = match self.face {
+            Face::Real => self.scope.secrets.get(name)?.expose().clone(),
+            Face::Shown => marked(self.scope.secrets.get_key_value(name)?.0),
+        };
+        Some((name.to_owned(), minijinja::Value::from(text)))
     }
 
     /// Which of these names has no value, in words.
-    pub(crate) fn missing(&self, named: Vec<Named>) -> String {
+    pub(crate) fn missing(&self, named: &[Named]) -> String {
         for name in named {
             match name {
-                Named::Secret(name) if !self.scope.secrets.contains_key(&name) => {
+                Named::Secret(name) if !self.scope.secrets.contains_key(name) => {
                     return format!("the secret {name} is not known");
                 }
-                Named::Variable(name) if !self.scope.values.contains_key(&name) => {
+                Named::Variable(name) if !self.scope.values.contains_key(name) => {
                     return format!(
                         "{name} has no value: the step that captures it did not get so far"
                     );

@@ -2,7 +2,8 @@
 //! such as `$.id` stands for a value of the answer.
 //!
 //! There are no blocks, and few filters: whoever may write a journey must not be able to fill the
-//! memory of the server with a line of text.
+//! memory of the server with a line of text. What an expression makes is bounded by what it may name and
+//! by how deep it may be, and what becomes long all the same is refused before it is used.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,8 +12,14 @@ use std::sync::{Arc, LazyLock};
 use minijinja::{Environment, Expression, UndefinedBehavior};
 use serde_json::Value;
 
-use crate::bounds::{EXPRESSION_FUEL, MAX_EXPRESSION, MAX_RENDERED, MAX_TEMPLATE, MAX_VALUE};
-use crate::path::{Path, PathError, extent, outside_quotes};
+pub use crate::bad_template::BadTemplate;
+use crate::bounds::{
+    EXPRESSION_FUEL, MAX_EXPRESSION, MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_NAMES, MAX_RENDERED,
+    MAX_TEMPLATE, MAX_VALUE,
+};
+use crate::expression::{self, FILTERS, TESTS};
+use crate::filters::{self, Unwritten};
+use crate::path::{Path, extent, outside_quotes};
 use crate::scope::Context;
 
 /// A text with expressions.
@@ -46,44 +53,10 @@ struct Compiled {
     source: String,
     expression: Expression<'static, 'static>,
     paths: Vec<Path>,
-}
-
-/// A template that can't be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadTemplate {
-    /// It is too long.
-    #[error("the text is longer than {MAX_TEMPLATE} bytes; shorten it")]
-    TooLong,
-    /// An expression is too long.
-    #[error("an expression is longer than {MAX_EXPRESSION} bytes; shorten it")]
-    ExpressionTooLong,
-    /// `{{` without `}}`.
-    #[error(
-        "{{{{ has no }}}}; write {{{{ name }}}}, or {{{{ \"{{{{\" }}}} for the two braces themselves"
-    )]
-    Open,
-    /// A block.
-    #[error("there are no blocks such as {{% … %}} here, only {{{{ … }}}}")]
-    Block,
-    /// An operator that multiplies.
-    #[error("in {{{{ {0} }}}}: there is no * here")]
-    Multiplied(String),
-    /// A path in an expression can't be read.
-    #[error("in {{{{ {expression} }}}}: {error}")]
-    Path {
-        /// The expression.
-        expression: String,
-        /// What is wrong.
-        error: PathError,
-    },
-    /// An expression can't be read.
-    #[error("in {{{{ {expression} }}}}: {message}")]
-    Expression {
-        /// The expression.
-        expression: String,
-        /// What is wrong.
-        message: String,
-    },
+    /// Whether what it names stands in what it makes, so that a secret is known again.
+    keeps_values: bool,
+    /// All that it is filled in from.
+    named: Vec<Named>,
 }
 
 /// A template that could not be filled in.
@@ -100,6 +73,8 @@ pub(crate) enum Named {
     Variable(String),
     /// A secret by its name.
     Secret(String),
+    /// A part of how a poll timed out; empty where it is the whole.
+    Timeout(String),
     /// All secrets together.
     AllSecrets,
     /// A part of the answer.
@@ -107,28 +82,30 @@ pub(crate) enum Named {
 }
 
 const PATH_VARIABLE: &str = "mainstay_path_";
-const SECRET: &str = "secret";
+pub(crate) const SECRET: &str = "secret";
+pub(crate) const TIMEOUT: &str = "timeout";
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(environment);
 
-/// Nothing that makes much out of little: no replace, no repetition, no joins.
+/// Nothing that makes much out of little: no replace, no repetition, no joins. The filters of minijinja
+/// that are here make at most three bytes of one, whatever they are told.
 fn environment() -> Environment<'static> {
-    use minijinja::{filters, tests};
+    use minijinja::{filters as theirs, tests};
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(EXPRESSION_FUEL));
-    environment.add_filter("default", filters::default);
-    environment.add_filter("first", filters::first);
-    environment.add_filter("float", filters::float);
-    environment.add_filter("int", filters::int);
-    environment.add_filter("last", filters::last);
-    environment.add_filter("length", filters::length);
-    environment.add_filter("lower", filters::lower);
-    environment.add_filter("round", filters::round);
+    environment.add_filter("default", theirs::default);
+    environment.add_filter("first", theirs::first);
+    environment.add_filter("float", theirs::float);
+    environment.add_filter("int", theirs::int);
+    environment.add_filter("last", theirs::last);
+    environment.add_filter("length", theirs::length);
+    environment.add_filter("lower", theirs::lower);
+    environment.add_filter("round", theirs::round);
     environment.add_filter("string", filters::string);
     environment.add_filter("tojson", filters::tojson);
     environment.add_filter("trim", filters::trim);
-    environment.add_filter("upper", filters::upper);
+    environment.add_filter("upper", theirs::upper);
     environment.add_filter("urlencode", filters::urlencode);
     environment.add_test("defined", tests::is_defined);
     environment.add_test("none", tests::is_none);
@@ -170,11 +147,31 @@ impl Template {
 
     /// What its expressions name.
     pub(crate) fn named(&self) -> BTreeSet<Named> {
-        let compiled = self.parts.iter().filter_map(|part| match part {
+        self.compiled().flat_map(|compiled| compiled.named.iter().cloned()).collect()
+    }
+
+    /// The first expression that makes something else of a value which must not be shown.
+    pub(crate) fn changing(&self, is_hidden: impl Fn(&Named) -> bool) -> Option<&str> {
+        let mut changing = self.compiled().filter(|compiled| !compiled.keeps_values);
+        changing
+            .find(|compiled| compiled.named.iter().any(&is_hidden))
+            .map(|compiled| compiled.source.as_str())
+    }
+
+    /// Its text without its expressions.
+    pub(crate) fn around(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Compiled(_) => None,
+        });
+        texts.collect()
+    }
+
+    fn compiled(&self) -> impl Iterator<Item = &Compiled> {
+        self.parts.iter().filter_map(|part| match part {
             Part::Compiled(compiled) => Some(compiled),
             Part::Text(_) => None,
-        });
-        compiled.flat_map(Compiled::named).collect()
+        })
     }
 
     /// The text with everything filled in.
@@ -183,11 +180,13 @@ impl Template {
         for part in self.parts.iter() {
             match part {
                 Part::Text(plain) => text.push_str(plain),
-                Part::Compiled(compiled) => text.push_str(&shown(&compiled.value(context)?)),
+                Part::Compiled(compiled) => match compiled.value(context)? {
+                    Value::Null => return Err(compiled.empty()),
+                    value => text.push_str(&shown(&value)),
+                },
             }
             if text.len() > MAX_RENDERED {
-                let message = format!("the text becomes longer than {MAX_RENDERED} bytes");
-                return Err(TemplateError { message });
+                return Err(too_long());
             }
         }
         Ok(text)
@@ -233,16 +232,27 @@ impl JsonTemplate {
 
     /// The JSON with everything filled in.
     pub(crate) fn value(&self, context: &Context<'_>) -> Result<Value, TemplateError> {
+        let mut room = MAX_RENDERED;
+        self.filled(context, &mut room)
+    }
+
+    /// The same, while what is filled in takes no more room than there is.
+    fn filled(&self, context: &Context<'_>, room: &mut usize) -> Result<Value, TemplateError> {
         Ok(match self {
             Self::Fixed(value) => value.clone(),
-            Self::Text(template) => template.value(context)?,
+            Self::Text(template) => {
+                let value = template.value(context)?;
+                *room = room.checked_sub(value.to_string().len()).ok_or_else(too_long)?;
+                value
+            }
             Self::List(items) => {
-                let values = items.iter().map(|item| item.value(context));
+                let values = items.iter().map(|item| item.filled(context, room));
                 Value::Array(values.collect::<Result<_, _>>()?)
             }
             Self::Object(fields) => {
-                let values =
-                    fields.iter().map(|(key, field)| Ok((key.clone(), field.value(context)?)));
+                let values = fields
+                    .iter()
+                    .map(|(key, field)| Ok((key.clone(), field.filled(context, room)?)));
                 Value::Object(values.collect::<Result<_, TemplateError>>()?)
             }
         })
@@ -255,35 +265,45 @@ impl Compiled {
             return Err(BadTemplate::ExpressionTooLong);
         }
         let (rewritten, paths) = without_paths(source)?;
+        check_extent(source, &rewritten)?;
         if outside_quotes(&rewritten).any(|(_, letter)| letter == '*') {
             return Err(BadTemplate::Multiplied(source.to_owned()));
         }
+        let plain = rewritten.clone();
         let expression = ENVIRONMENT.compile_expression_owned(rewritten).map_err(|error| {
             let message = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
             BadTemplate::Expression { expression: source.to_owned(), message }
         })?;
-        Ok(Self { source: source.to_owned(), expression, paths })
+        Self::check_words(source, "filter", &expression::filters(&plain), &FILTERS)?;
+        Self::check_words(source, "test", &expression::tests(&plain), &TESTS)?;
+        if let Some(name) = expression::untaking(&plain) {
+            return Err(BadTemplate::Argument { expression: source.to_owned(), name });
+        }
+        let keeps_values = expression::keeps_values(&plain);
+        let named = named(&expression);
+        Ok(Self { source: source.to_owned(), expression, paths, keeps_values, named })
     }
 
-    fn named(&self) -> Vec<Named> {
-        let names = self.expression.undeclared_variables(true);
-        let named = names.into_iter().map(|name| {
-            let (root, rest) = name.split_once('.').unwrap_or((&name, ""));
-            match root {
-                SECRET if rest.is_empty() => Named::AllSecrets,
-                SECRET => Named::Secret(rest.to_owned()),
-                root if root.starts_with(PATH_VARIABLE) => Named::Answer,
-                root => Named::Variable(root.to_owned()),
-            }
-        });
-        named.collect()
+    /// A filter or a test is looked for only when it is run: that is too late.
+    fn check_words(
+        source: &str,
+        what: &'static str,
+        names: &[String],
+        known: &'static [&'static str],
+    ) -> Result<(), BadTemplate> {
+        let unknown = names.iter().find(|name| !known.contains(&name.as_str()));
+        let expression = source.to_owned();
+        unknown.map_or(Ok(()), |name| {
+            Err(BadTemplate::Unknown { expression, what, name: name.clone(), known })
+        })
     }
 
     fn value(&self, context: &Context<'_>) -> Result<Value, TemplateError> {
-        let mut values = context.values();
+        let mut values = context.values(&self.named);
         for (index, path) in self.paths.iter().enumerate() {
-            let found = context.answer().and_then(|answer| path.first(answer));
-            if let Some(found) = found {
+            let found = context.answer().map(|answer| path.only(answer));
+            let found = found.transpose().map_err(|error| self.unfilled(&error.to_string()))?;
+            if let Some(found) = found.flatten() {
                 values.insert(path_variable(index), as_template_value(found, path)?);
             }
         }
@@ -292,16 +312,34 @@ impl Compiled {
         if value.is_undefined() {
             return Err(self.missing(context));
         }
-        serde_json::to_value(&value).map_err(|_| TemplateError {
+        self.json(&value)
+    }
+
+    /// Its length is looked at first: a list of many long ones is short as long as it only points to them.
+    fn json(&self, value: &minijinja::Value) -> Result<Value, TemplateError> {
+        let unsendable = || TemplateError {
             message: format!("{{{{ {} }}}} gives nothing that could be sent", self.source),
-        })
+        };
+        match filters::json(value) {
+            Ok(_) => serde_json::to_value(value).map_err(|_| unsendable()),
+            Err(Unwritten::TooLong) => Err(too_long()),
+            Err(Unwritten::Other) => Err(unsendable()),
+        }
     }
 
     fn failed(&self, error: &minijinja::Error, context: &Context<'_>) -> TemplateError {
         if error.kind() == minijinja::ErrorKind::UndefinedError {
             return self.missing(context);
         }
-        let why = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+        self.unfilled(&error.detail().map_or_else(|| error.kind().to_string(), str::to_owned))
+    }
+
+    /// `null` in the middle of a text would be sent as a word.
+    fn empty(&self) -> TemplateError {
+        self.unfilled("it is null, and a text can't hold that")
+    }
+
+    fn unfilled(&self, why: &str) -> TemplateError {
         TemplateError { message: format!("{{{{ {} }}}} can't be filled in: {why}", self.source) }
     }
 
@@ -313,9 +351,9 @@ impl Compiled {
         });
         let why = match unfound {
             Some(path) => format!("{path} matches nothing in the answer"),
-            None => context.missing(self.named()),
+            None => context.missing(&self.named),
         };
-        TemplateError { message: format!("{{{{ {} }}}} can't be filled in: {why}", self.source) }
+        self.unfilled(&why)
     }
 }
 
@@ -323,6 +361,39 @@ impl fmt::Debug for Compiled {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{{{{ {} }}}}", self.source)
     }
+}
+
+/// Before it is compiled: what is nested deeply is told in our words.
+fn check_extent(source: &str, rewritten: &str) -> Result<(), BadTemplate> {
+    if expression::names(rewritten) > MAX_EXPRESSION_NAMES {
+        return Err(BadTemplate::TooManyNames(source.to_owned()));
+    }
+    if expression::depth(rewritten) > MAX_EXPRESSION_DEPTH {
+        return Err(BadTemplate::TooDeep(source.to_owned()));
+    }
+    if expression::has_slice(rewritten) {
+        return Err(BadTemplate::Sliced(source.to_owned()));
+    }
+    Ok(())
+}
+
+fn named(expression: &Expression<'_, '_>) -> Vec<Named> {
+    let names = expression.undeclared_variables(true);
+    let named = names.into_iter().map(|name| {
+        let (root, rest) = name.split_once('.').unwrap_or((&name, ""));
+        match root {
+            SECRET if rest.is_empty() => Named::AllSecrets,
+            SECRET => Named::Secret(rest.to_owned()),
+            TIMEOUT => Named::Timeout(rest.to_owned()),
+            root if root.starts_with(PATH_VARIABLE) => Named::Answer,
+            root => Named::Variable(root.to_owned()),
+        }
+    });
+    named.collect()
+}
+
+fn too_long() -> TemplateError {
+    TemplateError { message: format!("the text becomes longer than {MAX_RENDERED} bytes") }
 }
 
 /// A value as it stands in a text.

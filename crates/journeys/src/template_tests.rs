@@ -8,7 +8,15 @@ use super::*;
 use crate::scope::{Face, Scope};
 
 fn scope() -> Scope {
-    let vars = [("base", json!("http://x")), ("id", json!(7)), ("list", json!([1, {"a": "b"}]))];
+    let vars = [
+        ("base", json!("http://x")),
+        ("id", json!(7)),
+        ("list", json!([1, {"a": "b"}])),
+        ("nothing", json!(null)),
+        ("long", json!("x".repeat(MAX_VALUE))),
+        ("letters", json!("abcdefghij".repeat(100))),
+        ("many", json!(vec!["\n".repeat(100); 1_000])),
+    ];
     let vars = vars.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     let secrets = BTreeMap::from([("TOKEN".to_owned(), Secret::new("hunter2".to_owned()))]);
     Scope::new(vars, Arc::new(secrets))
@@ -43,7 +51,9 @@ fn what_is_named_is_filled_in() {
         ("{{ id }}{{ id }}", "77"),
         ("{{ 'yes' if id == 7 else 'no' }}", "yes"),
         ("{{ '$.x' }}", "$.x"),
-        ("{{ $.items[*].n }}", "1"),
+        ("{{ $.items[?@.n > 1].n }}", "2"),
+        ("{{ $.items[1:2].n }}", "2"),
+        ("{{ [{'a': 1}][0]['a'] ~ ':' }}", "1:"),
     ] {
         assert_eq!(text(template).as_deref(), Ok(filled), "{template}");
     }
@@ -55,6 +65,8 @@ fn what_can_not_be_read_is_told() {
         ("{{ id", "{{ has no }}"),
         ("{% for x in y %}", "there are no blocks"),
         ("{{ 'a' * 3 }}", "there is no * here"),
+        ("{{ list[::-1] }}", "there are no slices such as [1:2] here"),
+        ("{{ (list and list)[ 1 : ] }}", "there are no slices"),
         ("{{ id | }}", "in {{ id | }}: "),
         ("{{ $.items[ }}", "in {{ $.items[ }}: it is no JSONPath"),
         ("{{ }}", "in {{  }}: "),
@@ -74,7 +86,14 @@ fn what_is_not_there_is_told_by_its_name() {
         ("{{ other }}", "other has no value"),
         ("{{ secret.OTHER }}", "the secret OTHER is not known"),
         ("{{ id.x.y }}", "a part of it has no value"),
-        ("{{ id | nofilter }}", "nofilter"),
+        ("{{ other | trim }}", "other has no value"),
+        ("{{ other | tojson }}", "other has no value"),
+        ("{{ other | string }}", "other has no value"),
+        ("{{ other | urlencode }}", "other has no value"),
+        ("{{ id | nofilter }}", "there is no filter nofilter; there are default, "),
+        ("{{ id is even }}", "there is no test even; there are defined, none"),
+        ("{{ $.items[*].n }}", "$.items[*].n matches 2 values, and one is wanted"),
+        ("a{{ nothing }}", "it is null"),
         ("{{ base + 1 }}", "can't be filled in"),
     ] {
         let error = text(template).unwrap_err();
@@ -94,9 +113,76 @@ fn a_line_of_text_can_not_fill_the_memory() {
         "{{ 'a' | indent(100000000) }}",
         "{{ dict(a=1) }}",
         "{{ 10 ** 10 }}",
+        "{{ list | tojson(indent=1000000000) }}",
+        "{{ list | tojson(1000000000000) }}",
+        "{{ list|string|tojson( 2 ) }}",
+        "{{ list | tojson(true) }}",
+        "{{ 'a' | upper(100000000) }}",
+        "{{ base | trim(letters) }}",
     ] {
         assert!(text(template).is_err(), "{template}");
     }
+}
+
+/// Each of these doubles what it is given, and a line has room for dozens of them.
+#[test]
+fn a_line_of_text_can_not_double_a_value_again_and_again() {
+    let nested = |open: &str, close: &str| {
+        format!("{{{{ {}'\\\\'{} }}}}", open.repeat(40), close.repeat(40))
+    };
+    for template in [
+        nested("", "|tojson"),
+        nested("[", "]~''"),
+        nested("[", "]|string"),
+        nested("{1:", "}~''"),
+        nested("(", ",)~''"),
+        format!("{{{{ 'yes' if {}'' == '' else 'no' }}}}", "long~".repeat(40)),
+        format!("{{{{ [{}1] | length }}}}", "long,".repeat(40)),
+    ] {
+        assert!(text(&template).is_err(), "{template}");
+    }
+}
+
+/// What a filter may be told can be as large or as odd as its writer likes.
+#[test]
+fn the_arguments_of_a_filter_do_no_harm() {
+    for template in [
+        "{{ 1.5 | round(2147483647) }}",
+        "{{ 15 | round(-2147483648) }}",
+        "{{ 1.5 | round(-2147483648) }}",
+        "{{ 1.5 | round(precision=1000000000) }}",
+        "{{ 1.5 | round(-2147483648, 'ceil') }}",
+        "{{ 'zz' | int(default=0, base=99) }}",
+        "{{ 'zz' | int(0, 4294967295) }}",
+        "{{ 'x' | float(1) }}",
+        "{{ base | trim('htp:/') }}",
+        "{{ '' | default(long, true) | length }}",
+        "{{ list | first | string }}{{ long[1000000000] | default(1) }}",
+    ] {
+        let _ = text(template).map(|text| assert!(text.len() < 1_000, "{template}"));
+    }
+}
+
+#[test]
+fn what_a_filter_makes_is_bounded_while_it_is_made() {
+    for filter in ["tojson", "string", "urlencode"] {
+        let template = format!("{{{{ [many, many] | {filter} | length }}}}");
+        let error = text(&template).unwrap_err();
+        assert!(error.contains("longer than 262144 bytes"), "{filter}: {error}");
+    }
+    let error = text("{{ [many, many] }}").unwrap_err();
+    assert!(error.contains("longer than 262144 bytes"), "{error}");
+}
+
+#[test]
+fn an_argument_that_a_filter_does_not_take_is_told() {
+    let error = text("{{ list | tojson(indent=2) }}").unwrap_err();
+    assert_eq!(
+        error,
+        "in {{ list | tojson(indent=2) }}: the filter tojson takes nothing in brackets; leave (…) out"
+    );
+    assert_eq!(text("{{ list | tojson }}").as_deref(), Ok(r#"[1,{"a":"b"}]"#));
+    assert_eq!(text("{{ '<\"ä' | tojson }}").as_deref(), Ok(r#""<\"ä""#));
 }
 
 #[test]
@@ -133,4 +219,29 @@ fn a_secret_is_shown_as_a_mark() {
     let template = Template::parse("{{ secret.TOKEN }}").unwrap();
     let shown = template.text(&scope.context(Face::Shown)).unwrap();
     assert!(!shown.contains("hunter2") && shown.contains("TOKEN"), "{shown}");
+}
+
+/// What is captured may be long, and a body may hold thousands of expressions.
+#[test]
+fn an_expression_is_filled_in_from_what_it_names_and_from_nothing_else() {
+    let scope = scope();
+    let context = scope.context(Face::Real);
+    let template = Template::parse("{{ id ~ secret.TOKEN }}{{ $.x }}").unwrap();
+    let named: Vec<Named> = template.named().into_iter().collect();
+    let values = context.values(&named);
+    assert_eq!(values.keys().collect::<Vec<_>>(), ["id", "secret"]);
+    let secrets: Vec<String> =
+        values["secret"].try_iter().unwrap().map(|key| key.to_string()).collect();
+    assert_eq!(secrets, ["TOKEN"]);
+}
+
+#[test]
+fn json_that_becomes_too_long_is_refused_before_all_of_it_is_made() {
+    let mut scope = scope();
+    scope.insert("long", json!("x".repeat(MAX_VALUE)), false);
+    let parsed = |count: usize| JsonTemplate::parse(&json!(vec!["{{ long }}"; count])).unwrap();
+    let fits = MAX_RENDERED / MAX_VALUE - 1;
+    assert!(parsed(fits).value(&scope.context(Face::Real)).is_ok());
+    let error = parsed(1_000).value(&scope.context(Face::Real)).unwrap_err().to_string();
+    assert!(error.contains("longer than"), "{error}");
 }

@@ -48,7 +48,12 @@ fn the_schema_takes_what_is_right_and_finds_what_is_not() {
             validator.iter_errors(&read(&text)).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}\n{text}");
     }
+    let right = read("{journey: 5, steps: [{id: a, get: http://x}]}");
+    assert!(validator.is_valid(&right), "a number is a name, as `journey check` says");
     for wrong in [
+        "{journey: x, steps: []}",
+        "{journey: x, steps: [{id: a}]}",
+        "{journey: x, steps: [{id: a, get: http://x, post: http://x}]}",
         "steps: []",
         "{journey: x, stps: [], steps: []}",
         "{journey: x, every: 60, steps: []}",

@@ -27,6 +27,8 @@ pub(crate) struct Ruling {
     /// The service's status before and after, with since when it has it.
     pub(crate) status: Turn<ServiceStatus>,
     pub(crate) status_since: Timestamp,
+    /// Since when the service fails without a break, however badly.
+    pub(crate) failing_since: Option<Timestamp>,
     /// Why the poll failed.
     pub(crate) failure: Option<PollFailure>,
     /// Whether the poll before failed.
@@ -113,6 +115,7 @@ pub(crate) fn judge(known: &Known, result: &PollResult, new_id: &dyn Fn() -> Id)
     let known = &Known {
         status: ServiceStatus::Unknown,
         status_since: lapse.since,
+        failing_since: None,
         stale_since: known.stale_since.or(Some(lapse.since)),
         ..known.clone()
     };
@@ -185,6 +188,7 @@ fn unchanged(known: &Known, result: &PollResult, status: ServiceStatus) -> Rulin
         lapse: None,
         status: Turn { before: known.status, after: status },
         status_since: since,
+        failing_since: status.is_unhealthy().then(|| known.failing_since.unwrap_or(result.at)),
         failure: None,
         was_failing: known.failure.is_some(),
         is_turn: false,
@@ -203,7 +207,7 @@ fn unchanged(known: &Known, result: &PollResult, status: ServiceStatus) -> Rulin
 
 fn first_seen(index: usize, reported: &Reported, id: Id, slot: u32) -> Touched {
     let now = now_known(reported, id, None, slot);
-    let noted = (!now.sound).then(|| Some(trouble_of(reported)));
+    let noted = trouble_of(reported).map(Some);
     Touched { index, name: reported.name.as_str().into(), known: now, previous: None, noted }
 }
 
@@ -215,7 +219,7 @@ fn compare(index: usize, reported: &Reported, before: &KnownDependency) -> Optio
     }
     let noted = match (before.trouble, now.trouble) {
         (Some(_), None) => Some(None),
-        (before, Some(now)) if before != Some(now) => Some(Some(trouble_of(reported))),
+        (before, Some(now)) if before != Some(now) => Some(trouble_of(reported)),
         _ => None,
     };
     let previous = Previous { status: before.status, sound: before.sound, missing: before.missing };
@@ -233,13 +237,15 @@ fn now_known(reported: &Reported, id: Id, number: Option<i64>, slot: u32) -> Kno
         status,
         sound,
         facts: facts_of(reported),
-        trouble: (!sound).then(|| trouble_of(reported).fingerprint()),
+        trouble: trouble_of(reported).as_ref().map(Trouble::fingerprint),
         missing: false,
     }
 }
 
-fn trouble_of(reported: &Reported) -> Trouble {
-    Trouble::of(reported.error.as_deref(), reported.error_message.as_deref())
+fn trouble_of(reported: &Reported) -> Option<Trouble> {
+    let status = reported.status();
+    let sound = is_sound(reported.healthy, status);
+    Trouble::with(sound, status, reported.error.as_deref(), reported.error_message.as_deref())
 }
 
 fn vanished(known: &Known, report: &Report) -> Vec<Vanished> {
@@ -321,6 +327,7 @@ impl Ruling {
         known.poll_seq = self.poll_seq;
         known.status = self.status.after;
         known.status_since = self.status_since;
+        known.failing_since = self.failing_since;
         known.failure = self.failure;
         known.stale_since = self.stale_since.after;
         known.next_poll_at = Some(self.next_poll_at);

@@ -23,6 +23,8 @@ pub(crate) struct Known {
     pub(crate) dependency_revision: i64,
     pub(crate) status: ServiceStatus,
     pub(crate) status_since: Timestamp,
+    /// Since when it fails without a break, however badly.
+    pub(crate) failing_since: Option<Timestamp>,
     /// Why its last poll failed.
     pub(crate) failure: Option<PollFailure>,
     /// Since when its dependencies are not known.
@@ -76,8 +78,20 @@ const MARKER: &str = r#"{"unhealthy":true}"#;
 const MESSAGE: &str = "Unhealthy";
 
 impl Trouble {
-    /// What is wrong with a dependency that is not sound.
-    pub(crate) fn of(error: Option<&str>, message: Option<&str>) -> Self {
+    /// What is wrong with a dependency that is so, if anything: one that only degraded counts when its
+    /// service says what is wrong with it.
+    pub(crate) fn with(
+        sound: bool,
+        status: DependencyStatus,
+        error: Option<&str>,
+        message: Option<&str>,
+    ) -> Option<Self> {
+        let is_told = error.is_some() || message.is_some();
+        let slowed = matches!(status, DependencyStatus::Degraded) && is_told;
+        (!sound || slowed).then(|| Self::of(error, message))
+    }
+
+    fn of(error: Option<&str>, message: Option<&str>) -> Self {
         Self {
             error: error.unwrap_or(MARKER).to_owned(),
             message: message.unwrap_or(MESSAGE).to_owned(),

@@ -120,6 +120,12 @@ impl Reported {
 }
 
 impl DependencyStatus {
+    /// Whether something is wrong.
+    #[must_use]
+    pub const fn is_unhealthy(self) -> bool {
+        matches!(self, Self::Degraded | Self::Down)
+    }
+
     /// The word for what a service says: the worse of state and `healthy` counts.
     #[must_use]
     pub const fn of(skipped: bool, state: HealthState, healthy: bool) -> Self {

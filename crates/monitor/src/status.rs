@@ -33,6 +33,12 @@ impl ServiceStatus {
         if statuses.into_iter().any(troubled) { Self::Degraded } else { Self::Healthy }
     }
 
+    /// Whether something is wrong.
+    #[must_use]
+    pub const fn is_unhealthy(self) -> bool {
+        matches!(self, Self::Degraded | Self::Down)
+    }
+
     /// The word on the wire and in the database.
     #[must_use]
     pub const fn name(self) -> &'static str {

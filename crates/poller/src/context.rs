@@ -52,28 +52,7 @@ impl<E> Context<E> {
     }
 
     /// Polls a resource in the background. The poller is started by its handler and returns at once;
-    /// an interval and a time must be given before, which the compiler sees to:
-    ///
-    /// ```compile_fail
-    /// # use mainstay_poller::{Context, Outcome, Span};
-    /// fn without_a_time(ctx: &Context<()>) {
-    ///     let _ = ctx.poll(async || ()).every(1.s()).handle(|_| Outcome::Continue);
-    /// }
-    /// ```
-    ///
-    /// ```compile_fail
-    /// # use mainstay_poller::{Context, Outcome, Span};
-    /// fn without_an_interval(ctx: &Context<()>) {
-    ///     let _ = ctx.poll(async || ()).within(1.s()).handle(|_| Outcome::Continue);
-    /// }
-    /// ```
-    ///
-    /// ```
-    /// # use mainstay_poller::{Context, Outcome, Span};
-    /// fn with_both(ctx: &Context<()>) {
-    ///     let _ = ctx.poll(async || ()).every(1.s()).within(1.s()).handle(|_| Outcome::Continue);
-    /// }
-    /// ```
+    /// an interval and a time must be given before, which the compiler sees to.
     pub fn poll<P, F>(&self, poll: P) -> Unscheduled<Background<'_, E>, P>
     where
         P: FnMut() -> F,

@@ -21,6 +21,8 @@ mod poller;
 mod queue;
 mod raised;
 mod reason;
+#[cfg(doctest)]
+mod required;
 mod schedule;
 mod span;
 mod start;

@@ -44,7 +44,7 @@ struct Held<E> {
     arrivals: VecDeque<Arrival<E>>,
     /// The command that runs. Its own events come before those of the pollers that it starts.
     running: Option<usize>,
-    /// What pollers of the running command told meanwhile.
+    /// What pollers of the running command told meanwhile, and who has ended since.
     waiting: Vec<Waiting<E>>,
     events: usize,
     next: u64,
@@ -182,10 +182,11 @@ impl<E> EventQueue<E> {
         if !held.keeps_ends {
             return;
         }
-        if held.running == Some(status.command_index) {
-            held.waiting.push(Waiting::Ended(status));
-        } else {
+        // Behind what is held back, whoever told it: of two errors the first in time stays the first.
+        if held.waiting.is_empty() {
             held.arrivals.push_back(Arrival::Ended(status));
+        } else {
+            held.waiting.push(Waiting::Ended(status));
         }
     }
 }

@@ -31,7 +31,7 @@ where
         return Err(StartError::NoRuntime);
     }
     let home = context.home();
-    let background = Start::background(context.command_index(), schedule.time());
+    let background = Start::background(context.command_index(), schedule.time(), hooks.given_up());
     let shared = home.ledger.enter(background, Arc::clone(&home.clock))?;
     let chance = Chance::new(home.seed, shared.id().get());
     let sink = Sink::Queue(home.queue.clone());

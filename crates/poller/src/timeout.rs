@@ -66,6 +66,9 @@ impl<R> fmt::Display for TimeoutInfo<R> {
             Limit::Sequence => "the sequence would wait no longer",
         };
         let Self { elapsed, poll_count, .. } = self;
+        // To the millisecond: what is finer, nobody reads.
+        let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let elapsed = Duration::from_millis(millis);
         write!(formatter, "did not settle: {why} after {elapsed:?} ({poll_count} {polls})")
     }
 }

@@ -6,11 +6,11 @@ mod common;
 use std::future::pending;
 use std::sync::mpsc;
 
-use common::{Count, Dropped, Event, Told, command};
+use common::{Command, Count, Dropped, Event, Hurried, Told, command};
 use mainstay_poller::{
-    Cause, Executor, Limit, Mode, OnTimeout, Outcome, PollerError, Run, Span as _, State,
+    Adapter, Cause, Context, Entry, Executor, Failure, Limit, Mode, OnTimeout, Outcome,
+    PollerError, Reason, Run, Span as _, State,
 };
-use tokio::time::Instant;
 
 /// A sequence whose one resource never settles.
 async fn never(mode: Mode, wait_for: Option<u64>, decided: OnTimeout) -> Run<Event> {
@@ -99,12 +99,11 @@ async fn one_that_its_own_command_stopped_is_told_and_no_failure() {
     assert!(matches!(run.pollers[0].state, State::Stopped));
 }
 
-/// A poll that blocks its thread can't be dropped by anybody; the run ends all the same and says so.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_that_never_yields_is_given_up_and_reported() {
+/// A command whose poll blocks its thread until the sender is dropped: nobody can drop such a poll.
+fn never_yields(decided: OnTimeout) -> (mpsc::Sender<()>, Command) {
     let (release, blocked) = mpsc::channel::<()>();
     let blocked = std::sync::Mutex::new(Some(blocked));
-    let commands = vec![command(move |ctx| {
+    let command = command(move |ctx| {
         let blocked = blocked.lock().unwrap().take();
         let (begin, begun) = mpsc::channel();
         let poll = move || {
@@ -112,36 +111,82 @@ async fn one_that_never_yields_is_given_up_and_reported() {
             let told = blocked.as_ref().and_then(|blocked| blocked.recv().ok());
             async move { told }
         };
-        ctx.poll(poll).every(1.s()).within(1.ms()).handle(|_| Outcome::Continue)?;
+        let watch = ctx.poll(poll).every(1.s()).within(1.ms());
+        watch.on_timeout(decided.clone()).handle(|_| Outcome::Continue)?;
         begun.recv()?;
         Ok(vec![])
-    })];
-    let run = Executor::builder(Told::default()).clock(Hurried::new()).build().run(commands).await;
-    drop(release);
-    let [failure] = run.failures.as_slice() else { panic!("{:?}", run.failures) };
+    });
+    (release, command)
+}
+
+fn assert_given_up(failure: &Failure) {
     assert!(
         matches!(&failure.cause, Cause::Poller { error: PollerError::Timeout(info), .. } if info.limit == Limit::Sequence),
         "{failure}"
     );
 }
 
-/// A clock by which every sleep is over at once: no real time passes in a test that can't be paused.
-struct Hurried(std::sync::Mutex<Instant>);
+/// The run ends all the same and says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_never_yields_is_given_up_and_reported() {
+    let (release, command) = never_yields(OnTimeout::Fail);
+    let executor = Executor::builder(Told::default()).clock(Hurried::new()).build();
+    let run = executor.run(vec![command]).await;
+    drop(release);
+    let [failure] = run.failures.as_slice() else { panic!("{:?}", run.failures) };
+    assert_given_up(failure);
+}
 
-impl Hurried {
-    fn new() -> Self {
-        Self(std::sync::Mutex::new(common::now()))
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_never_yields_is_no_failure_where_that_was_to_be_ignored() {
+    let (release, command) = never_yields(OnTimeout::Ignore);
+    let executor = Executor::builder(Told::default()).clock(Hurried::new()).build();
+    let run = executor.run(vec![command]).await;
+    drop(release);
+    assert!(run.is_success(), "{:?}", run.failures);
+    assert!(matches!(run.pollers[0].state, State::TimedOut));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_that_never_yields_fails_in_the_words_that_were_asked_for() {
+    let (release, command) = never_yields(OnTimeout::error("never confirmed"));
+    let executor = Executor::builder(Told::default()).clock(Hurried::new()).build();
+    let run = executor.run(vec![command]).await;
+    drop(release);
+    assert_eq!(run.failures[0].to_string(), "command 0: resource poller 1 error: never confirmed");
+}
+
+/// Its second command waits for an event that nobody tells.
+#[derive(Default)]
+struct Needy(Told);
+
+impl Adapter for Needy {
+    type Command = Command;
+    type Event = Event;
+
+    async fn execute(
+        &mut self,
+        command: &Command,
+        ctx: &Context<Event>,
+    ) -> Result<Vec<Event>, Reason> {
+        self.0.execute(command, ctx).await
+    }
+
+    fn is_ready(&self, _: &Command, _: &[Entry<Event>]) -> bool {
+        self.0.executed.get() == 0
     }
 }
 
-impl mainstay_poller::Clock for Hurried {
-    fn now(&self) -> Instant {
-        *self.0.lock().unwrap()
-    }
-
-    fn sleep_until(&self, moment: Instant) -> mainstay_poller::Sleep {
-        let mut now = self.0.lock().unwrap();
-        *now = moment.max(*now);
-        Box::pin(async { tokio::task::yield_now().await })
+/// That it returns at all is the bound: what blocks is let go only after it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_waits_for_an_event_of_one_that_never_yields_gives_it_up() {
+    for (mode, told) in [(Mode::Halt, 1), (Mode::Record, 2)] {
+        let (release, never_yields) = never_yields(OnTimeout::Fail);
+        let executor = Executor::builder(Needy::default()).mode(mode).clock(Hurried::new());
+        let run = executor.build().run(vec![never_yields, command(|_| Ok(vec![]))]).await;
+        drop(release);
+        assert_given_up(&run.failures[0]);
+        assert_eq!((run.failures.len(), run.commands_run), (told, 1));
+        assert!(run.failures.iter().skip(1).all(|one| matches!(one.cause, Cause::NeverReady)));
     }
 }

@@ -9,8 +9,8 @@ use std::task::Poll;
 
 use common::{Command, Event, Told, command, script};
 use mainstay_poller::{
-    Context, EventQueue, Executor, Mode, OnTimeout, Outcome, PollerError, Span as _, StartError,
-    Status,
+    Context, EventQueue, Executor, Handle, Mode, OnTimeout, Outcome, PollerError, Span as _,
+    StartError, Status,
 };
 
 #[inline(never)]
@@ -103,17 +103,35 @@ async fn an_on_timeout_that_panics_is_an_on_timeout_error_with_its_backtrace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_timeout_and_a_reason_have_no_backtrace() {
+async fn a_timeout_has_no_backtrace() {
     let (_queue, ctx) = context();
-    let timeout = ctx.poll(script(&["processing"])).every(1.s()).within(3.s());
-    let timeout = timeout.handle(common::judge).unwrap().wait().await;
-    let custom = ctx.poll(script(&["broken"])).every(1.s()).within(3.s());
-    let custom = custom.handle(common::judge).unwrap().wait().await;
-    for (status, is_meant) in [
-        (&timeout, matches!(timeout.error(), Some(PollerError::Timeout(_)))),
-        (&custom, matches!(custom.error(), Some(PollerError::Custom(_)))),
-    ] {
-        assert!(is_meant, "{status:?}");
+    let watch = ctx.poll(script(&["processing"])).every(1.s()).within(3.s());
+    let status = watch.handle(common::judge).unwrap().wait().await;
+    assert!(matches!(status.error(), Some(PollerError::Timeout(_))), "{status:?}");
+    assert!(status.error().unwrap().backtrace().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_custom_error_of_the_handler_has_no_backtrace() {
+    let (_queue, ctx) = context();
+    let watch = ctx.poll(script(&["broken"])).every(1.s()).within(3.s());
+    let status = watch.handle(common::judge).unwrap().wait().await;
+    assert!(matches!(status.error(), Some(PollerError::Custom(_))), "{status:?}");
+    assert!(status.error().unwrap().backtrace().is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_custom_error_of_on_timeout_has_no_backtrace() {
+    let (_queue, ctx) = context();
+    for is_decided_late in [false, true] {
+        let watch = ctx.poll(script(&["processing"])).every(1.s()).within(3.s());
+        let poller = if is_decided_late {
+            watch.on_timeout_with(|_| OnTimeout::error("never confirmed")).handle(common::judge)
+        } else {
+            watch.on_timeout(OnTimeout::error("never confirmed")).handle(common::judge)
+        };
+        let status = poller.unwrap().wait().await;
+        assert!(matches!(status.error(), Some(PollerError::Custom(_))), "{status:?}");
         assert!(status.error().unwrap().backtrace().is_none());
     }
 }
@@ -133,25 +151,48 @@ async fn the_source_of_a_reason_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_leaves_the_executor_and_the_other_pollers_alone() {
-    let commands: Vec<Command> = vec![
-        command(|ctx| {
-            let watch = ctx.poll(async || panic!("no route")).every(1.s()).within(9.s());
-            watch.handle(|(): &()| Outcome::Continue)?;
-            Ok(vec![])
-        }),
-        command(|ctx| {
-            common::authorisation(ctx, &["processing", "approved"])?;
-            Ok(vec![Event::Created])
-        }),
+async fn a_panic_of_the_poll_the_handler_or_on_timeout_leaves_the_executor_and_the_others_alone() {
+    type Start = fn(&Context<Event>) -> Result<Handle, StartError>;
+    let panics: [(Start, &str); 3] = [
+        (
+            |ctx| {
+                let watch = ctx.poll(async || panic!("no route")).every(1.s()).within(9.s());
+                watch.handle(|(): &()| Outcome::Continue)
+            },
+            "poll raised: no route",
+        ),
+        (
+            |ctx| {
+                let watch = ctx.poll(script(&["garbage"])).every(1.s()).within(9.s());
+                watch.handle(|_| -> Outcome<Event> { panic!("no status") })
+            },
+            "handler raised: no status",
+        ),
+        (
+            |ctx| {
+                let watch = ctx.poll(script(&["processing"])).every(1.s()).within(3.s());
+                watch.on_timeout_with(|_| panic!("no words")).handle(common::judge)
+            },
+            "on_timeout raised: no words",
+        ),
     ];
-    let run = Executor::builder(Told::default()).mode(Mode::Record).build().run(commands).await;
-    assert_eq!(common::events(&run.events), [Event::Created, Event::Approved]);
-    assert_eq!(run.failures.len(), 1);
-    assert_eq!(
-        run.failures[0].to_string(),
-        "command 0: resource poller 1 error: poll raised: no route"
-    );
+    for (start, told) in panics {
+        let commands: Vec<Command> = vec![
+            command(move |ctx| {
+                start(ctx)?;
+                Ok(vec![])
+            }),
+            command(|ctx| {
+                common::authorisation(ctx, &["processing", "approved"])?;
+                Ok(vec![Event::Created])
+            }),
+        ];
+        let run = Executor::builder(Told::default()).mode(Mode::Record).build().run(commands).await;
+        assert_eq!(common::events(&run.events), [Event::Created, Event::Approved], "{told}");
+        let [failure] = run.failures.as_slice() else { panic!("{:?}", run.failures) };
+        let expected = format!("command 0: resource poller 1 error: {told}");
+        assert_eq!(failure.to_string(), expected);
+    }
 }
 
 struct Bomb;

@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::{Command, Count, Event, Told, authorisation, command};
+use std::sync::{Mutex, mpsc};
+
+use common::{Command, Count, Event, Hurried, Told, authorisation, command};
 use mainstay_poller::{
     CANCEL_WITHIN, Cause, Executor, Mode, Outcome, PollerId, Run, Span as _, State,
 };
@@ -48,6 +50,33 @@ async fn the_first_error_in_time_is_reported_with_the_index_of_its_command() {
     let run = halt(0, vec![command(|_| Ok(vec![])), slow, quick]).await;
     let (command_index, id) = failed(&run);
     assert_eq!((command_index, id.get()), (2, 2));
+}
+
+/// At 2 s the poller of the command that runs breaks, at 2.5 s that of the one before it.
+#[tokio::test(start_paused = true)]
+async fn an_error_of_the_running_command_is_not_overtaken_by_a_later_one() {
+    const SLOW: [&str; 6] =
+        ["processing", "processing", "processing", "processing", "processing", "broken"];
+    for quick in [&["processing", "broken"][..], &["pending_review", "broken"]] {
+        let run = halt(1_500, vec![start(&SLOW), start(quick)]).await;
+        assert_eq!(failed(&run).0, 1, "{quick:?}");
+        let ended: Vec<u64> = run.pollers.iter().map(|status| status.id.get()).collect();
+        assert_eq!(ended, [2, 1], "{quick:?}: in the order in which they ended");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_is_reported_before_what_the_model_says_to_what_its_command_told_later() {
+    let both = command(|ctx| {
+        authorisation(ctx, &["processing", "broken"])?;
+        Ok(vec![Event::Created])
+    });
+    let executor = Executor::new(Told { takes_ms: 5_000, ..Told::default() });
+    let model = |_: &mainstay_poller::Entry<Event>| Err("nothing may be created".into());
+    let run = executor.run_with(vec![both], model).await;
+    let [failure] = run.failures.as_slice() else { panic!("{:?}", run.failures) };
+    assert!(matches!(failure.cause, Cause::Poller { .. }), "{failure}");
+    assert_eq!(common::events(&run.events), [Event::Created], "it is kept");
 }
 
 #[tokio::test(start_paused = true)]
@@ -94,6 +123,38 @@ async fn the_other_pollers_are_cancelled_within_a_bounded_time() {
     assert_eq!(dropped.get(), 5, "what they held is gone when the run has ended");
     let stopped = run.pollers.iter().filter(|one| matches!(one.state, State::Stopped)).count();
     assert_eq!((stopped, run.failures.len()), (5, 1), "to be cancelled is no failure");
+}
+
+/// Nobody can cancel what blocks its thread; the run ends all the same when the bound is over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn beside_a_poller_that_never_yields_a_halt_ends_the_run_within_its_bound() {
+    let (release, blocked) = mpsc::channel::<()>();
+    let blocked = Mutex::new(Some(blocked));
+    let never_yields = command(move |ctx| {
+        let blocked = blocked.lock().unwrap().take();
+        let (begin, begun) = mpsc::channel();
+        let poll = move || {
+            begin.send(()).unwrap();
+            let told = blocked.as_ref().and_then(|blocked| blocked.recv().ok());
+            async move { told }
+        };
+        ctx.poll(poll).every(1.s()).within(3_600.s()).handle(|_| Outcome::Continue)?;
+        begun.recv()?;
+        Ok(vec![])
+    });
+    let fails = command(|ctx| {
+        let poller = authorisation(ctx, &["broken"])?;
+        while poller.status().is_running() {
+            std::thread::yield_now();
+        }
+        Ok(vec![])
+    });
+    let executor = Executor::builder(Told::default()).clock(Hurried::new()).build();
+    // That it returns at all is the bound: what blocks is let go only after it.
+    let run = executor.run(vec![never_yields, fails, command(|_| Ok(vec![]))]).await;
+    drop(release);
+    assert_eq!(failed(&run).0, 1, "the one that failed is reported, and not the one that blocks");
+    assert_eq!(run.commands_run, 2);
 }
 
 #[tokio::test(start_paused = true)]

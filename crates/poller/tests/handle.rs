@@ -104,7 +104,7 @@ async fn stop_changes_nothing_in_one_that_has_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_may_wait() {
+async fn several_may_wait_for_one_poller() {
     let (_queue, ctx) = context();
     let poller = authorisation(&ctx, &["processing", "approved"]).unwrap();
     let other = poller.clone();

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use common::{Command, Count, Event, Told, authorisation, command, events, script};
 use mainstay_poller::{
-    Adapter, Context, Entry, EventQueue, Executor, Outcome, Reason, Sequence, Span as _,
+    Adapter, Context, Entry, EventQueue, Executor, Outcome, PollerError, Reason, Sequence,
+    Span as _, State,
 };
 use tokio::time::{Duration, Instant, sleep};
 
@@ -31,7 +32,7 @@ impl Diary {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_starts_a_poller_and_returns_at_once() {
+async fn starting_a_poller_returns_at_once() {
     let queue = EventQueue::new();
     let ctx = Context::new(&queue, 0);
     let start = common::now();
@@ -42,7 +43,56 @@ async fn a_command_starts_a_poller_and_returns_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_poller_polls_at_once_and_then_every_interval() {
+async fn lifecycle_1_an_adapter_starts_a_poller_while_it_executes_a_command() {
+    let starting = command(|ctx| {
+        let poller = authorisation(ctx, &["processing", "approved"])?;
+        assert!(poller.status().is_running());
+        assert_eq!(poller.status().poll_count, 0, "it polls on a task of its own");
+        Ok(vec![Event::Created])
+    });
+    let run = Executor::new(Told::default()).run([starting]).await.into_result().unwrap();
+    assert_eq!((run.pollers.len(), run.pollers[0].command_index), (1, 0));
+    assert_eq!(events(&run.events), [Event::Created, Event::Approved]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lifecycle_3_a_command_returns_its_first_events_and_the_executor_goes_on() {
+    let diary = Diary::new();
+    let (first, second) = (diary.clone(), diary.clone());
+    let commands = vec![
+        command(move |ctx| {
+            first.note();
+            authorisation(ctx, &["processing", "processing", "approved"])?;
+            Ok(vec![Event::Created])
+        }),
+        command(move |_| {
+            second.note();
+            Ok(vec![Event::Item(2)])
+        }),
+    ];
+    let run = Executor::new(Told::default()).run(commands).await.into_result().unwrap();
+    assert_eq!(diary.read(), [0.s(), 0.s()], "nobody waited for what settles after a second");
+    assert_eq!(events(&run.events), [Event::Created, Event::Item(2), Event::Approved]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn lifecycle_5_a_poller_completes_by_done_by_timeout_or_by_error() {
+    let queue = EventQueue::<Event>::new();
+    let ctx = Context::new(&queue, 0);
+    let start = common::now();
+    let [done, late, broken] =
+        [&["processing", "approved"][..], &["processing"], &["processing", "processing", "broken"]]
+            .map(|states| authorisation(&ctx, states).unwrap());
+    assert!(matches!(done.wait().await.state, State::Done));
+    assert_eq!(start.elapsed(), 500.ms());
+    assert!(matches!(broken.wait().await.error(), Some(PollerError::Custom(_))));
+    assert_eq!(start.elapsed(), 1.s());
+    assert!(matches!(late.wait().await.error(), Some(PollerError::Timeout(_))));
+    assert_eq!(start.elapsed(), 30.s());
+}
+
+#[tokio::test(start_paused = true)]
+async fn lifecycle_2_a_poller_polls_at_once_and_then_every_interval() {
     let queue = EventQueue::<Event>::new();
     let ctx = Context::new(&queue, 0);
     let diary = Diary::new();
@@ -74,7 +124,7 @@ async fn the_poll_is_asked_anew_and_its_result_goes_to_the_handler() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_queue_is_drained_after_each_command() {
+async fn lifecycle_4_the_queue_is_drained_after_each_command() {
     let folded = Arc::new(Mutex::new(Vec::new()));
     let seen = |at: &'static str, folded: &Arc<Mutex<Vec<String>>>| {
         let folded = Arc::clone(folded);
@@ -106,7 +156,7 @@ async fn the_queue_is_drained_after_each_command() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_the_end_all_active_pollers_are_awaited_and_every_result_is_collected() {
+async fn lifecycle_6_at_the_end_all_active_pollers_are_awaited_and_every_result_is_collected() {
     let sequence: Sequence<Command> = [
         &["processing", "processing", "processing", "approved"][..],
         &["processing", "pending_review", "declined"],

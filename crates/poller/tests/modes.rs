@@ -7,7 +7,9 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use common::{Command, Event, Told, authorisation, command};
-use mainstay_poller::{Cause, Executor, Mode, Outcome, Reason, Run, Span as _};
+use mainstay_poller::{
+    Cause, Context, Executor, Handle, Mode, Outcome, Reason, Run, Span as _, StartError,
+};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// One poller that fails at once, one that fails later, and a command after them.
@@ -101,12 +103,54 @@ async fn logged(handler: fn(&&'static str) -> Outcome<Event>) -> String {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_timeout_is_logged_with_what_is_known_of_it() {
+    let text = logged(|_| Outcome::Continue).await;
+    assert_eq!(
+        text,
+        " WARN resource poller 1 error: did not settle: its time was over after 3s (3 polls) command_index=0\n"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_raised_is_logged_with_who_raised_it() {
     let text = logged(|_| panic!("invalid response format")).await;
     assert_eq!(
         text,
         " WARN resource poller 1 error: handler raised: invalid response format command_index=0\n"
     );
+}
+
+/// What is logged when a poll or a decision about its timeout raises.
+async fn logged_by(start: fn(&Context<Event>) -> Result<Handle, StartError>) -> String {
+    let log = Log::default();
+    let _logging = log.begin();
+    let commands = vec![command(move |ctx| {
+        start(ctx)?;
+        Ok(vec![])
+    })];
+    let run = Executor::builder(Told::default()).mode(Mode::Log).build().run(commands).await;
+    assert!(run.is_success());
+    log.text()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_poll_raised_is_logged_as_such() {
+    let text = logged_by(|ctx| {
+        let poll = ctx.poll(async || -> &str { panic!("no route") });
+        poll.every(1.s()).within(3.s()).handle(common::judge)
+    });
+    let told = " WARN resource poller 1 error: poll raised: no route command_index=0\n";
+    assert_eq!(text.await, told);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_on_timeout_raised_is_logged_as_such() {
+    let text = logged_by(|ctx| {
+        let watch = ctx.poll(common::script(&["processing"])).every(1.s()).within(3.s());
+        watch.on_timeout_with(|_| panic!("no words")).handle(common::judge)
+    });
+    let told = " WARN resource poller 1 error: on_timeout raised: no words command_index=0\n";
+    assert_eq!(text.await, told);
 }
 
 #[tokio::test(start_paused = true)]

@@ -63,8 +63,9 @@ async fn done_with_one_tells_it_and_stops() {
 #[tokio::test(start_paused = true)]
 async fn done_with_many_tells_all_and_stops() {
     let batch = |_: &&str| Outcome::done_all((1..=3).map(Event::Item));
-    let (status, told) = watch(&["completed"], batch).await;
+    let (status, told) = watch(&["completed", "completed"], batch).await;
     assert!(status.is_done());
+    assert_eq!(status.poll_count, 1);
     assert_eq!(told, [Event::Item(1), Event::Item(2), Event::Item(3)]);
 }
 

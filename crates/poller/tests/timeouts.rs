@@ -5,6 +5,7 @@ mod common;
 
 use std::future::{pending, ready};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use common::{Event, script};
 use mainstay_poller::{
@@ -32,15 +33,15 @@ async fn never_with(
 }
 
 #[tokio::test(start_paused = true)]
-async fn ignore_stops_and_is_no_failure() {
+async fn on_timeout_ignore_stops_and_is_no_failure() {
     let status = never(OnTimeout::Ignore).await;
     assert!(matches!(status.state, State::TimedOut), "{status:?}");
     assert!(status.error().is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn fail_is_the_default_and_brings_what_is_known() {
-    for status in [never(OnTimeout::default()).await, {
+async fn on_timeout_fail_is_the_default_and_brings_what_is_known() {
+    for status in [never(OnTimeout::default()).await, never(OnTimeout::Fail).await, {
         let queue = EventQueue::<Event>::new();
         let ctx = Context::new(&queue, 0);
         common::authorisation(&ctx, &["processing"]).unwrap().wait().await
@@ -54,7 +55,7 @@ async fn fail_is_the_default_and_brings_what_is_known() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_has_the_callers_words() {
+async fn on_timeout_error_has_the_callers_words() {
     let status = never(OnTimeout::error("the payment was never confirmed")).await;
     assert!(matches!(status.error(), Some(PollerError::Custom(_))));
     assert_eq!(status.error().unwrap().to_string(), "the payment was never confirmed");
@@ -111,6 +112,19 @@ async fn a_function_may_return_a_structured_error() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn timeout_info_elapsed_is_the_time_since_the_start_and_no_less_than_the_timeout() {
+    let queue = EventQueue::<Event>::new();
+    let ctx = Context::new(&queue, 0);
+    tokio::time::sleep(7.s()).await;
+    for within in [1, 450, 30_000] {
+        let watch = ctx.poll(script(&["processing"])).every(400.ms()).within(within.ms());
+        let status = watch.handle(common::judge).unwrap().wait().await;
+        let Some(PollerError::Timeout(info)) = status.error() else { panic!("{status:?}") };
+        assert_eq!(info.elapsed, within.ms(), "the seconds before it started don't count");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_known_is_empty_when_no_poll_completed() {
     let queue = EventQueue::<Event>::new();
     let ctx = Context::new(&queue, 0);
@@ -159,4 +173,7 @@ async fn the_most_polls_end_in_a_timeout_at_once() {
     let Some(PollerError::Timeout(info)) = status.error() else { panic!("{status:?}") };
     assert_eq!((info.poll_count, info.elapsed, info.limit), (3, 1.s(), Limit::Polls));
     assert_eq!(info.to_string(), "did not settle: it had no more polls after 1s (3 polls)");
+    let info = TimeoutInfo { elapsed: Duration::from_nanos(2_345_643_114), ..info.clone() };
+    let told = "did not settle: it had no more polls after 2.345s (3 polls)";
+    assert_eq!(info.to_string(), told, "nobody reads nanoseconds");
 }

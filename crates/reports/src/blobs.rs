@@ -48,6 +48,10 @@ impl Objects for Blobs {
         }
         .boxed()
     }
+
+    fn clear_abandoned(&self) -> BoxFuture<'_, Result<u64, ObjectError>> {
+        async move { Ok(Self::clear_abandoned(self).await?) }.boxed()
+    }
 }
 
 impl ObjectUpload for BlobUpload {

@@ -7,7 +7,9 @@ use mainstay_store::StoreError;
 use crate::model::{BadWindow, MAX_FILE_BYTES, MAX_FILES_PER_USER, UnknownStatus};
 use crate::name::NotATranscript;
 use crate::objects::ObjectError;
+use crate::reports::BesideError;
 use crate::shares::{MAX_SHARES_PER_FILE, SHARE_TIMES};
+use crate::turns::MAX_UPLOADS_PER_USER;
 
 /// A refusal, or a failure.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +35,11 @@ pub enum ReportsError {
     /// The user has as many files as one may have.
     #[error("you have {MAX_FILES_PER_USER} files, which is the limit; delete some first")]
     TooManyFiles,
+    /// The user has as many uploads under way as one may have.
+    #[error(
+        "{MAX_UPLOADS_PER_USER} of your files are being uploaded now, which is the limit; send the next when one of them is there"
+    )]
+    TooManyUploads,
     /// As many uploads are under way as may be.
     #[error("too many files are being uploaded now; try again in a moment")]
     Busy,
@@ -88,8 +95,8 @@ pub enum ReportsError {
     #[error(transparent)]
     Status(#[from] UnknownStatus),
     /// What goes with the change, such as its line of the audit log, could not be written.
-    #[error("what goes with the change could not be written: {0}")]
-    Beside(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("what goes with the change was not written: {0}")]
+    Beside(#[from] BesideError),
     /// The database did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -104,7 +111,7 @@ impl ReportsError {
             Self::Jobs(error) => error.is_transient(),
             Self::Storage(error) => error.is_transient(),
             Self::Enqueue(error) => error.is_transient(),
-            Self::Busy => true,
+            Self::Busy | Self::TooManyUploads => true,
             _ => false,
         }
     }

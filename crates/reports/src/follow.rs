@@ -29,7 +29,7 @@ pub(crate) async fn follow(
     let locked = steps::lock(tx, file, change.id).await.map_err(refusal)?;
     let Some(before) = locked else { return Ok(()) };
     let status = status_of(change.status);
-    debug_assert_eq!(before.after(Step::of_job(change.cause)), Some(status), "{change:?}");
+    debug_assert_eq!(before.status.after(Step::of_job(change.cause)), Some(status), "{change:?}");
     let error = change.failure.as_ref().map(|failure| file_error(failure, status));
     let error = told(change.cause, error.as_ref());
     let next_run_at = (status == FileStatus::Queued).then_some(change.next_run_at);
@@ -38,7 +38,8 @@ pub(crate) async fn follow(
     steps::follow(tx, &Followed { user, id, status, attempts, next_run_at, error }).await?;
     let error_code = match error {
         Told::Now(error) => Some(error.code.as_str()),
-        Told::AsBefore | Told::Nothing => None,
+        Told::AsBefore => before.error_code.as_deref(),
+        Told::Nothing => None,
     };
     let news = News { user, file: id, status, attempts, next_run_at, error_code };
     announce::state_changed(out, &news).map_err(|error| refusal(error.into()))?;

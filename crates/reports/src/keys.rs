@@ -8,6 +8,9 @@ use crate::name::Extension;
 /// Everything that this room stores.
 pub const PREFIX: &str = "users/";
 
+/// Characters of the word for an attempt.
+const ATTEMPT_CHARACTERS: usize = 16;
+
 /// What a runner makes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Artefact {
@@ -29,28 +32,52 @@ impl Artefact {
     }
 }
 
+/// What the keys of all objects of a file begin with.
+#[must_use]
+pub fn folder(user: Id, file: Id) -> String {
+    format!("{PREFIX}{user}/files/{file}/")
+}
+
 /// Where the transcript is.
 #[must_use]
 pub fn original(user: Id, file: Id, extension: Extension) -> String {
-    format!("{PREFIX}{user}/files/{file}/original.{}", extension.name())
+    format!("{}original.{}", folder(user, file), extension.name())
 }
 
 /// Where an attempt keeps what it made: no other attempt has this key.
 #[must_use]
 pub fn artefact(user: Id, file: Id, lease: Lease, artefact: Artefact) -> String {
-    format!("{PREFIX}{user}/files/{file}/attempts/{}/{}", lease.attempt(), artefact.name())
+    format!("{}attempts/{}/{}", folder(user, file), lease.attempt(), artefact.name())
 }
 
-/// Whose file an object belongs to; `None` for what this room has not stored.
+/// Whose file an object belongs to; `None` for what this room has not stored: only keys that it makes itself
+/// are its own, whatever else somebody keeps beside them.
 #[must_use]
 pub fn owner(key: &str) -> Option<(Id, Id)> {
-    let mut parts = key.strip_prefix(PREFIX)?.split('/');
-    let user = parts.next()?.parse().ok()?;
-    if parts.next()? != "files" {
-        return None;
-    }
-    let file = parts.next()?.parse().ok()?;
-    parts.next().map(|_| (user, file))
+    let parts: Vec<&str> = key.strip_prefix(PREFIX)?.split('/').collect();
+    let (user, file, is_ours) = match parts.as_slice() {
+        [user, "files", file, name] => (user, file, is_original(name)),
+        [user, "files", file, "attempts", attempt, name] => {
+            (user, file, is_attempt(attempt) && is_artefact(name))
+        }
+        _ => return None,
+    };
+    let owner = (user.parse().ok()?, file.parse().ok()?);
+    is_ours.then_some(owner)
+}
+
+fn is_original(name: &str) -> bool {
+    let ending = name.strip_prefix("original.");
+    ending.is_some_and(|ending| Extension::ALL.iter().any(|known| known.name() == ending))
+}
+
+fn is_artefact(name: &str) -> bool {
+    [Artefact::Report, Artefact::Timeline, Artefact::Raw].iter().any(|one| one.name() == name)
+}
+
+/// As [`Lease::attempt`] writes it.
+fn is_attempt(text: &str) -> bool {
+    text.len() == ATTEMPT_CHARACTERS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -64,6 +91,10 @@ mod tests {
     fn the_owner_is_read_back_and_strangers_are_not_ours() {
         let (user, file) = (USER.parse().unwrap(), FILE.parse().unwrap());
         assert_eq!(owner(&original(user, file, Extension::Vtt)), Some((user, file)));
+        for name in ["report.json", "timeline.json", "raw_llm_output.json"] {
+            let key = format!("users/{USER}/files/{FILE}/attempts/00000000000000ff/{name}");
+            assert_eq!(owner(&key), Some((user, file)), "{key}");
+        }
         for key in [
             "",
             "users/",
@@ -73,6 +104,12 @@ mod tests {
             &format!("users/{USER}/notes/{FILE}/a"),
             &format!("users/x/files/{FILE}/a"),
             &format!("/users/{USER}/files/{FILE}/a"),
+            &format!("users/{USER}/files/{FILE}/notes.txt"),
+            &format!("users/{USER}/files/{FILE}/original.pdf"),
+            &format!("users/{USER}/files/{FILE}/original.txt/a"),
+            &format!("users/{USER}/files/{FILE}/attempts/00000000000000ff"),
+            &format!("users/{USER}/files/{FILE}/attempts/00000000000000ff/notes.txt"),
+            &format!("users/{USER}/files/{FILE}/attempts/mine/report.json"),
         ] {
             assert_eq!(owner(key), None, "{key}");
         }

@@ -5,13 +5,15 @@
 //! `record` (all SQL) writes down where it stands, `announce` tells its owner → [`maker`] has its report
 //! written by a [`writer`], from [`timelines`] too, while the file follows its job (`follow`): from
 //! [`transcript`] (what was said) to [`prompt`] → [`llm`] (who writes the report) → [`schema`] (whether
-//! it is one) and [`quotes`] (whether its evidence was said) → [`decide`] (what becomes of the job and the file) →
+//! it is one) and [`quotes`] (whether its evidence is in what was `told`) → `keeping` (what of it is stored) →
+//! [`decide`] (what becomes of the job and the file) →
 //! [`reports`] answers what people ask, [`shares`] lets others read → [`sweep`] ends what nobody else
 //! ends.
 //!
 //! Beside it: [`objects`] is the storage as this room asks for it, `keys` says where things are in it,
 //! `artefacts` reads and removes them, [`place`] is where a page of a list begins, [`error`] says what
-//! went wrong, `measure` tells the metrics.
+//! went wrong, `measure` tells the metrics, [`turns`] says how many
+//! uploads may be under way.
 
 mod announce;
 mod artefacts;
@@ -19,6 +21,7 @@ mod blobs;
 pub mod decide;
 pub mod error;
 mod follow;
+mod keeping;
 pub mod keys;
 pub mod llm;
 pub mod maker;
@@ -35,7 +38,9 @@ pub mod schema;
 pub mod shares;
 pub mod sweep;
 pub mod timelines;
+mod told;
 pub mod transcript;
+pub mod turns;
 pub mod upload;
 pub mod writer;
 
@@ -47,7 +52,9 @@ pub use model::{File, FileError, FileStatus, MAX_FILE_BYTES, MadeWith, Window};
 pub use name::{Extension, FileName};
 pub use objects::{ObjectEntry, ObjectError, ObjectErrorKind, ObjectUpload, Objects};
 pub use place::{Files, Place};
-pub use reports::{Beside, BesideError, Read, Reports, ReportsOptions, TokenHash};
+pub use reports::{
+    Beside, BesideError, LostReport, Read, Removal, Reports, ReportsOptions, TokenHash,
+};
 pub use shares::{MadeShare, Share};
 pub use sweep::Sweeper;
 pub use timelines::{TimelineError, Timelines};

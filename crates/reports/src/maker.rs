@@ -3,24 +3,21 @@
 //! What an attempt stores has keys of its own, so two of them never touch the same object. The one whose
 //! lease holds points the file at its own; a loser removes only what it has stored itself.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use mainstay_base::{Id, replace_nul};
+use mainstay_base::Id;
 use mainstay_events::Outbox;
 use mainstay_jobs::{
     Change, Claimed, Context, DEFAULT_MAX_RUN, Handler, JobError, JobsError, Kind, Lease,
 };
 use mainstay_store::{StoreError, Tx};
-use serde_json::{Value, json};
 
-use crate::artefacts;
-use crate::decide;
+use crate::decide::{self, Waiting};
 use crate::follow;
-use crate::keys::{self, Artefact};
-use crate::model::{File, MAX_FILE_BYTES, MadeWith};
+use crate::keeping::{Own, Stored, unwanted};
+use crate::model::{File, MAX_FILE_BYTES};
 use crate::name::FileName;
 use crate::prompt::RecordedTimeline;
 use crate::record::files;
@@ -29,12 +26,13 @@ use crate::reports::{REPORT, Reports};
 use crate::timelines::Timelines;
 use crate::writer::{Draft, Source, Writer};
 
-/// For how long a job is put off that came to a runner without a language model.
-const UNTIL_CONFIGURED: Duration = Duration::from_mins(5);
+/// For how long a job is left to other runners by one without a pen, should one be given to it.
+const UNTIL_ANOTHER: Duration = Duration::from_secs(30);
 /// What a report may take beside its writing.
 const BESIDE_WRITING: Duration = Duration::from_mins(2);
 
-/// Makes reports, as a job. Its hook lets files follow their jobs, also where no reports are made.
+/// Makes reports, as a job. Without a pen it is for its hook alone, which lets files follow their jobs also
+/// where no reports are made: no runner is given it, so that their jobs are left to runners that make them.
 pub struct ReportMaker {
     kind: Kind,
     reports: Reports,
@@ -78,15 +76,14 @@ impl Handler for ReportMaker {
         context: &'a Context,
     ) -> BoxFuture<'a, Result<(), JobError>> {
         Box::pin(async move {
-            let Some(pen) = &self.pen else {
-                return Err(JobError::PutOff { wait: UNTIL_CONFIGURED });
-            };
             let Some((user, id)) = follow::subject(&job.payload) else {
                 return Err(JobError::fatal("bad_payload", "the job names no file"));
             };
+            let Some(pen) = &self.pen else {
+                return Err(JobError::PutOff { wait: UNTIL_ANOTHER });
+            };
             let (reports, lease) = (&self.reports, job.lease());
-            let attempt = Attempt { reports, user, id, lease, stored: Mutex::default() };
-            attempt.run(pen, context).await
+            Attempt { reports, user, id, lease }.run(pen, context).await
         })
     }
 
@@ -110,87 +107,73 @@ struct Attempt<'a> {
     user: Id,
     id: Id,
     lease: Lease,
-    /// The keys of what it has stored, or has begun to.
-    stored: Mutex<Vec<String>>,
-}
-
-/// What an attempt has stored and is to be written down.
-enum Stored {
-    Report { report: String, timeline: Option<String>, title: Option<String>, with: MadeWith },
-    Unfit { code: &'static str, raw: String, summary: String },
 }
 
 impl Attempt<'_> {
     async fn run(&self, pen: &Pen, context: &Context) -> Result<(), JobError> {
         let cancelled = context.cancelled();
-        let Some(written) = cancelled.run_until_cancelled(self.write(pen)).await else {
+        let Some(written) = cancelled.run_until_cancelled(self.write(pen, context)).await else {
             return Err(unwanted());
         };
         let (draft, recorded) = written?;
         // From here on nothing is given up half-way: a put that nobody waits for may end after the
         // delete that was to undo it, and a commit may point at what was removed.
-        let stored = self.keep(draft, recorded.as_ref()).await;
-        let stored = match stored {
-            Ok(stored) if !cancelled.is_cancelled() => stored,
-            unstored => {
-                self.undo().await;
-                return Err(unstored.err().unwrap_or_else(unwanted));
-            }
-        };
+        let own = Own::new(self.reports.clone(), (self.user, self.id), self.lease);
+        let (stored, own) = own.keep(draft, recorded, cancelled.clone()).await?;
         match stored {
             Stored::Report { report, timeline, title, with } => {
                 let (timeline, title) = (timeline.as_deref(), title.as_deref());
                 let made = Made { report: &report, timeline, title, with: &with };
-                self.finalise(context, &made).await
+                self.finalise(context, own, &made).await
             }
             Stored::Unfit { code, raw, summary } => {
-                self.keep_raw(context, &raw).await?;
+                self.keep_raw(context, own, &raw).await?;
                 Err(JobError::fatal(code, summary))
             }
         }
     }
 
     /// Has the report written, of what there is.
-    async fn write(&self, pen: &Pen) -> Result<(Draft, Option<RecordedTimeline>), JobError> {
+    async fn write(
+        &self,
+        pen: &Pen,
+        context: &Context,
+    ) -> Result<(Draft, Option<RecordedTimeline>), JobError> {
         let file = self.file().await?;
-        let source = self.source(pen, &file).await?;
-        let draft = pen.writer.write(&source).await?;
+        let read = self.source(pen, &file).await;
+        let source = self.waiting(context, Waiting::Storage, read).await?;
+        let written = pen.writer.write(&source).await;
+        let draft = self.waiting(context, Waiting::Model, written).await?;
         Ok((draft, source.recorded))
     }
 
-    /// Stores what was written.
-    async fn keep(
+    /// Has the file say what it waits for, where a step is put off.
+    async fn waiting<T>(
         &self,
-        draft: Draft,
-        recorded: Option<&RecordedTimeline>,
-    ) -> Result<Stored, JobError> {
-        match draft {
-            Draft::Report { report, with, not_found } => {
-                let timeline = match recorded {
-                    Some(recorded) => Some(self.store(Artefact::Timeline, told(recorded)).await?),
-                    None => None,
-                };
-                if !not_found.is_empty() {
-                    tracing::warn!(event = "quotes_not_found", file_id = %self.id, count = not_found.len(),
-                        "a report quotes what was neither said nor recorded; it is marked");
-                }
-                let title = report.get("title").and_then(Value::as_str);
-                let title = title.map(|title| replace_nul(title).into_owned());
-                let report = artefacts::marked(report, not_found).to_string();
-                let report = self.store(Artefact::Report, report).await?;
-                Ok(Stored::Report { report, timeline, title, with })
-            }
-            Draft::Unfit { code, raw, summary } => {
-                let raw = self.store(Artefact::Raw, raw).await?;
-                Ok(Stored::Unfit { code, raw, summary })
-            }
+        context: &Context,
+        what: Waiting,
+        done: Result<T, JobError>,
+    ) -> Result<T, JobError> {
+        if matches!(done, Err(JobError::PutOff { .. })) {
+            self.tell_waiting(context, what).await;
+        }
+        done
+    }
+
+    async fn tell_waiting(&self, context: &Context, what: Waiting) {
+        let (file, why) = ((self.user, self.id), what.told());
+        let told = context
+            .write(async |tx, _| Ok::<_, JobsError>(steps::tell_waiting(tx, file, &why).await?))
+            .await;
+        if let Err(error) = told {
+            // The job is put off all the same: only its reason is not shown.
+            tracing::debug!(file_id = %self.id, %error, "what a file waits for could not be written down");
         }
     }
 
     async fn file(&self) -> Result<File, JobError> {
         let found = files::find(self.reports.db(), self.user, self.id).await;
-        let found =
-            found.map_err(|error| JobError::retriable("database_failed", error.to_string()))?;
+        let found = found.map_err(decide::after_find)?;
         found.ok_or_else(|| JobError::fatal("file_missing", "the file was deleted"))
     }
 
@@ -204,87 +187,45 @@ impl Attempt<'_> {
             .map_err(|error| decide::after_read(&error))?;
         let name = FileName::parse(&file.name);
         let extension = name.map_err(|error| JobError::fatal("bad_name", error.to_string()))?;
-        let recorded =
-            match file.window {
-                Some(window) => Some(pen.timelines.recorded(window).await.map_err(|error| {
-                    JobError::retriable("timeline_read_failed", error.to_string())
-                })?),
-                None => None,
-            };
+        let recorded = match file.window {
+            Some(window) => {
+                let recorded = pen.timelines.recorded(window).await;
+                Some(recorded.map_err(|error| decide::after_timeline(&error))?)
+            }
+            None => None,
+        };
         Ok(Source { original, extension: extension.extension(), recorded })
     }
 
-    /// Stores one thing under a key that no other attempt has.
-    async fn store(&self, artefact: Artefact, text: String) -> Result<String, JobError> {
-        let key = keys::artefact(self.user, self.id, self.lease, artefact);
-        // Before: one that fails may be there all the same.
-        self.stored.lock().unwrap_or_else(PoisonError::into_inner).push(key.clone());
-        let put = self.reports.shared.objects.put(&key, Bytes::from(text)).await;
-        put.map(|()| key).map_err(|error| decide::after_write(&error))
-    }
-
     /// Points the file at its report and marks the job as done, if the lease still holds.
-    async fn finalise(&self, context: &Context, made: &Made<'_>) -> Result<(), JobError> {
+    async fn finalise(&self, context: &Context, own: Own, made: &Made<'_>) -> Result<(), JobError> {
         let file = (self.user, self.id);
         let finished = context
             .finish(async |tx, _| Ok::<_, JobsError>(steps::point(tx, file, made).await?))
             .await;
-        self.settled(finished).await.map_err(JobError::from)
+        settled(own, finished).await
     }
 
     /// Keeps an answer that is no report before the file is given up: another try would cost the same
     /// and bring no better.
-    async fn keep_raw(&self, context: &Context, raw: &str) -> Result<(), JobError> {
+    async fn keep_raw(&self, context: &Context, own: Own, raw: &str) -> Result<(), JobError> {
         let file = (self.user, self.id);
         let kept = context
             .write(async |tx, _| Ok::<_, JobsError>(steps::keep_raw(tx, file, raw).await?))
             .await;
-        self.settled(kept).await.map_err(JobError::from)
-    }
-
-    /// What was stored goes unless it was written down, or may have been.
-    async fn settled(&self, written: Result<(), JobsError>) -> Result<(), JobsError> {
-        match &written {
-            Ok(()) => {}
-            Err(JobsError::Store(StoreError::CommitUnknown { .. })) => {
-                for key in self.keys() {
-                    self.orphaned(&key, "whether the report was written down is not known");
-                }
-            }
-            Err(_) => self.undo().await,
-        }
-        written
-    }
-
-    /// Removes what this attempt has stored: nobody else refers to it.
-    async fn undo(&self) {
-        for key in self.keys() {
-            if let Err(error) = self.reports.shared.objects.delete(&key).await {
-                self.orphaned(&key, &error.to_string());
-            }
-        }
-    }
-
-    fn keys(&self) -> Vec<String> {
-        std::mem::take(&mut self.stored.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn orphaned(&self, key: &str, error: &str) {
-        tracing::warn!(event = "orphan_report_object", file_id = %self.id, key, error,
-            "an object of an attempt may be referred to by nothing; the sweeper looks at it");
+        settled(own, kept).await
     }
 }
 
-/// The job was cancelled, or its lease was lost.
-fn unwanted() -> JobError {
-    JobError::retriable("cancelled", "the report is not wanted any more")
-}
-
-/// What was recorded, as it is kept and shown.
-fn told(recorded: &RecordedTimeline) -> String {
-    let entry = |entry: &crate::prompt::RecordedEntry| json!({"at": entry.at, "what": entry.what});
-    let entries: Vec<_> = recorded.entries.iter().map(entry).collect();
-    json!({"from": recorded.from, "to": recorded.to, "entries": entries}).to_string()
+/// What was stored goes unless it was written down, or may have been.
+async fn settled(own: Own, written: Result<(), JobsError>) -> Result<(), JobError> {
+    match &written {
+        Ok(()) => own.settle(),
+        // Dropped, they are told to the log.
+        Err(JobsError::Store(StoreError::CommitUnknown { .. })) => drop(own),
+        Err(_) => own.undo().await,
+    }
+    written.map_err(JobError::from)
 }
 
 impl std::fmt::Debug for ReportMaker {

@@ -12,6 +12,7 @@ pub(crate) enum ShareEnding {
     Created,
     Opened,
     Unknown,
+    Expired,
     Revoked,
     RevokedByOwner,
     Unread,
@@ -22,7 +23,8 @@ impl ShareEnding {
         match self {
             Self::Created => ("accepted", "created"),
             Self::Opened => ("accepted", "opened"),
-            Self::Unknown => ("expired", "unknown_or_expired"),
+            Self::Unknown => ("rejected", "unknown_token"),
+            Self::Expired => ("expired", "token_expired"),
             Self::Revoked => ("revoked", "revoked"),
             Self::RevokedByOwner => ("revoked", "by_owner"),
             Self::Unread => ("rejected", "not_readable"),

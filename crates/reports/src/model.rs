@@ -48,6 +48,8 @@ pub enum Step {
     GivenUp,
     /// Somebody tries again.
     Retried,
+    /// Its report is gone from the storage, and somebody has it made anew.
+    Remade,
 }
 
 impl FileStatus {
@@ -74,7 +76,7 @@ impl FileStatus {
             (Self::Processing, Step::Reported) => Self::Succeeded,
             (Self::Processing, Step::UploadFailed) => Self::Failed,
             (Self::Queued | Self::Processing, Step::GivenUp) => Self::Failed,
-            (Self::Failed, Step::Retried) => Self::Queued,
+            (Self::Failed, Step::Retried) | (Self::Succeeded, Step::Remade) => Self::Queued,
             _ => return None,
         })
     }
@@ -82,7 +84,7 @@ impl FileStatus {
 
 impl Step {
     /// Each of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Enqueued,
         Self::UploadFailed,
         Self::Claimed,
@@ -90,6 +92,7 @@ impl Step {
         Self::Reported,
         Self::GivenUp,
         Self::Retried,
+        Self::Remade,
     ];
 
     /// What a change of its job means for a file.
@@ -219,7 +222,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Each of them.
+    /// Each of them. There may be more objects of the file: what an earlier attempt made is pointed at no more.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         let made = [&self.report, &self.timeline, &self.raw];
         std::iter::once(self.original.as_str())
@@ -258,6 +261,7 @@ mod tests {
             (Queued, Step::Claimed, Processing),
             (Queued, Step::GivenUp, Failed),
             (Failed, Step::Retried, Queued),
+            (Succeeded, Step::Remade, Queued),
         ];
         for status in FileStatus::ALL {
             for step in Step::ALL {

@@ -76,6 +76,18 @@ impl FileName {
     }
 }
 
+/// Whether anything of a text can be seen: one of white space and what hides in a line can't.
+pub(crate) fn has_words(text: &str) -> bool {
+    text.chars().any(|one| !one.is_whitespace() && !is_unfit(one) && !is_blank(one))
+}
+
+/// What is drawn as nothing, and is no control.
+const fn is_blank(character: char) -> bool {
+    matches!(character, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}'
+        | '\u{180B}'..='\u{180E}' | '\u{2800}' | '\u{3164}' | '\u{FE00}'..='\u{FE0F}' | '\u{FFA0}'
+        | '\u{E0000}'..='\u{E0FFF}')
+}
+
 fn is_unfit(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
@@ -114,6 +126,18 @@ mod tests {
             ("a.b.c.txt", "a.b.c.txt"),
         ] {
             assert_eq!(FileName::parse(raw).map(|name| name.text), Ok(kept.to_owned()), "{raw}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_words_is_told() {
+        for text in
+            ["", " ", "\u{200B}", "\u{2060} \u{FEFF}\t", "\u{3164}", "\u{AD}\u{202E}", "\u{A0}"]
+        {
+            assert!(!has_words(text), "{text:?}");
+        }
+        for text in ["a", " a ", "\u{200B}é", "停", "🔥"] {
+            assert!(has_words(text), "{text:?}");
         }
     }
 

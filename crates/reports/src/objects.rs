@@ -14,7 +14,7 @@ pub trait Objects: Send + Sync + 'static {
         key: &'a str,
     ) -> BoxFuture<'a, Result<Box<dyn ObjectUpload>, ObjectError>>;
 
-    /// Stores an object at once.
+    /// Stores an object at once. After an error it may be there all the same.
     fn put<'a>(&'a self, key: &'a str, bytes: Bytes) -> BoxFuture<'a, Result<(), ObjectError>>;
 
     /// Reads an object of at most so many bytes.
@@ -30,6 +30,10 @@ pub trait Objects: Send + Sync + 'static {
         after: Option<&'a str>,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<ObjectEntry>, ObjectError>>;
+
+    /// Removes what is left of uploads whose process was killed, where the storage does not do that by a
+    /// rule of its own; tells how much.
+    fn clear_abandoned(&self) -> BoxFuture<'_, Result<u64, ObjectError>>;
 }
 
 /// An object that is on its way. Dropped, it is given up.
@@ -37,7 +41,7 @@ pub trait ObjectUpload: Send {
     /// Takes the next part.
     fn write(&mut self, bytes: Bytes) -> BoxFuture<'_, Result<(), ObjectError>>;
 
-    /// Makes it whole.
+    /// Makes it whole. After an error it may be there all the same.
     fn finish(self: Box<Self>) -> BoxFuture<'static, Result<u64, ObjectError>>;
 
     /// Gives it up.
@@ -83,5 +87,11 @@ impl ObjectError {
     #[must_use]
     pub fn is_transient(&self) -> bool {
         self.kind == ObjectErrorKind::Transient
+    }
+
+    /// Whether the storage never heard of it, so that nothing can have come of it.
+    #[must_use]
+    pub const fn was_not_asked(&self) -> bool {
+        self.retry_after.is_some()
     }
 }

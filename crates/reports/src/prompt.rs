@@ -7,13 +7,12 @@ use std::fmt::{self, Write as _};
 
 use mainstay_base::Timestamp;
 
-use crate::transcript::{Line, Transcript};
+use crate::model::Window;
+use crate::told::{self, ToldLine};
+use crate::transcript::{Transcript, is_gap};
 
 /// Which prompt is asked.
 pub const VERSION: &str = "v1";
-
-/// The most characters of the transcript in a prompt. Of a longer one the middle is left out.
-pub const MAX_TRANSCRIPT: usize = 400_000;
 
 /// The most entries of the recorded timeline in a prompt. Of more the middle ones are left out.
 pub const MAX_ENTRIES: usize = 500;
@@ -35,15 +34,20 @@ pub struct Prompt {
     pub system: String,
     /// What it is to do it with.
     pub user: String,
+    /// Lines of the transcript that are not in it.
+    pub lines_left_out: usize,
+    /// Each line of it that was said or recorded.
+    pub(crate) told: Vec<ToldLine>,
 }
 
 /// What Mainstay recorded while the incident went on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedTimeline {
-    /// From when.
-    pub from: Timestamp,
-    /// To when.
-    pub to: Timestamp,
+    /// The time that was asked about.
+    pub window: Window,
+    /// Of which part of it there are records; `None` when there are none. What was in the rest is not
+    /// known: that it holds no entry does not mean that nothing happened.
+    pub covered: Option<Window>,
     /// What happened, in order.
     pub entries: Vec<RecordedEntry>,
 }
@@ -64,9 +68,11 @@ impl Prompt {
         // One after the other, so that nothing in the one is taken for the place of the other.
         let (before, rest) = USER.split_once("{{timeline}}").unwrap_or((USER, ""));
         let (between, after) = rest.split_once("{{transcript}}").unwrap_or((rest, ""));
-        let (timeline, said) = (timeline_text(timeline), transcript_text(transcript));
-        let user = [before, timeline.trim_end(), between, said.trim_end(), after].concat();
-        Self { system: SYSTEM.to_owned(), user }
+        let mut told = told::said(transcript);
+        let recorded = timeline_text(timeline, &mut told);
+        let said = transcript_text(transcript);
+        let user = [before, recorded.trim_end(), between, said.trim_end(), after].concat();
+        Self { system: SYSTEM.to_owned(), user, lines_left_out: transcript.left_out, told }
     }
 }
 
@@ -74,16 +80,6 @@ impl Prompt {
 pub fn transcript_lines(user: &str) -> impl Iterator<Item = &str> {
     let (begin, end) = TRANSCRIPT_MARKS;
     user.lines().skip_while(move |line| *line != begin).skip(1).take_while(move |line| *line != end)
-}
-
-/// The lines that a prompt tells of, of the transcript and of the recorded timeline: each has a number.
-pub(crate) fn told_lines(user: &str) -> impl Iterator<Item = &str> {
-    let is_told = |line: &&str| {
-        let mut bytes = line.bytes();
-        let numbered = matches!(bytes.next(), Some(b'L' | b'R'));
-        numbered && bytes.next().is_some_and(|byte| byte.is_ascii_digit())
-    };
-    user.lines().filter(is_told)
 }
 
 /// Without its texts: they belong into no log.
@@ -98,35 +94,24 @@ impl fmt::Debug for Prompt {
 }
 
 fn transcript_text(transcript: &Transcript) -> String {
-    let lines: Vec<String> = transcript.lines.iter().map(line_text).collect();
-    let mut text = joined(&lines, MAX_TRANSCRIPT, |left| {
-        format!("L- [{left} lines in the middle of the call are left out here]")
-    });
-    if transcript.is_cut {
-        text.push_str("L- [the transcript goes on; its rest is left out]\n");
+    let (mut text, mut before) = (String::new(), 0_usize);
+    for line in &transcript.lines {
+        if line.number > before.saturating_add(1) {
+            let left = transcript.left_out;
+            let _ = writeln!(text, "L- [{left} lines in the middle of the call are left out here]");
+        }
+        // Writing to a text can't fail.
+        let _ = writeln!(text, "{line}");
+        before = line.number;
     }
     text
 }
 
-fn line_text(line: &Line) -> String {
-    let mut text = format!("L{}", line.number);
-    // Writing to a text can't fail.
-    if let Some(code) = line.timecode {
-        let _ = write!(text, " [{code}]");
-    }
-    if let Some(speaker) = &line.speaker {
-        let _ = write!(text, " {speaker}:");
-    }
-    text.push(' ');
-    text.push_str(&line.text);
-    text
-}
-
-fn timeline_text(timeline: Option<&RecordedTimeline>) -> String {
+fn timeline_text(timeline: Option<&RecordedTimeline>, told: &mut Vec<ToldLine>) -> String {
     let Some(timeline) = timeline else {
-        return "R- [nothing was recorded for this call]".to_owned();
+        return "R- [nobody said when the incident was: what was recorded is not told]".to_owned();
     };
-    let mut text = format!("R- [recorded from {} to {}]\n", timeline.from, timeline.to);
+    let mut text = coverage_text(timeline);
     let count = timeline.entries.len();
     let left = count.saturating_sub(MAX_ENTRIES);
     let head = if left == 0 { count } else { MAX_ENTRIES / 2 };
@@ -137,50 +122,33 @@ fn timeline_text(timeline: Option<&RecordedTimeline>) -> String {
         if at < head || at >= head.saturating_add(left) {
             let what = entry_text(&entry.what);
             let _ = writeln!(text, "R{} [{}] {what}", at.saturating_add(1), entry.at);
+            told.push(told::recorded(entry, &what));
         }
     }
-    if timeline.entries.is_empty() {
-        text.push_str("R- [nothing happened in this time]\n");
+    if timeline.entries.is_empty() && timeline.covered.is_some() {
+        text.push_str("R- [nothing changed in the recorded time]\n");
     }
     text
+}
+
+/// Which time there are records of, and that what was in the rest is not known.
+fn coverage_text(RecordedTimeline { window, covered, .. }: &RecordedTimeline) -> String {
+    let Window { from, to } = window;
+    match covered {
+        None => format!(
+            "R- [there are no records from {from} to {to}: whether anything changed then is not known]\n"
+        ),
+        Some(covered) if covered.from > *from => format!(
+            "R- [there are no records from {from} to {}: whether anything changed then is not known]\nR- [recorded from {} to {}]\n",
+            covered.from, covered.from, covered.to
+        ),
+        Some(covered) => format!("R- [recorded from {} to {}]\n", covered.from, covered.to),
+    }
 }
 
 fn entry_text(what: &str) -> String {
-    let clean = what.chars().map(|one| if one.is_control() { ' ' } else { one });
+    let clean = what.chars().map(|one| if is_gap(one) { ' ' } else { one });
     clean.take(MAX_ENTRY).collect()
-}
-
-/// Lines of at most so many characters together; what is left out is the middle.
-fn joined(lines: &[String], most: usize, left_out: impl FnOnce(usize) -> String) -> String {
-    let size = |line: &String| line.chars().count().saturating_add(1);
-    let whole: usize = lines.iter().map(size).fold(0, usize::saturating_add);
-    if whole <= most {
-        return lines.iter().fold(String::new(), |text, line| text + line + "\n");
-    }
-    let fitting = |lines: &mut dyn Iterator<Item = &String>| {
-        let mut room = most / 2;
-        lines
-            .take_while(|line| {
-                let fits = size(line) <= room;
-                room = room.saturating_sub(size(line));
-                fits
-            })
-            .count()
-    };
-    let (head, tail) = (fitting(&mut lines.iter()), fitting(&mut lines.iter().rev()));
-    let from = lines.len().saturating_sub(tail).max(head);
-    let mut text = String::new();
-    for line in lines.get(..head).unwrap_or_default() {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text.push_str(&left_out(from.saturating_sub(head)));
-    text.push('\n');
-    for line in lines.get(from..).unwrap_or_default() {
-        text.push_str(line);
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

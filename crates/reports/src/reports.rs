@@ -1,29 +1,30 @@
 //! The handle to the room: what people ask of their files.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use mainstay_base::{Id, IdSource, Rng};
 use mainstay_events::{Events, Outbox};
-use mainstay_jobs::{Jobs, JobsError, Kind, NewJob};
+use mainstay_jobs::{Jobs, JobsError, Kind, NewJob, trace};
 use mainstay_store::{Db, Tx};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
+use tracing::{Instrument as _, Span};
 
 use crate::announce::{self, News};
-use crate::artefacts;
+use crate::artefacts::{self, Leftovers, Marks};
 use crate::error::ReportsError;
 use crate::model::{File, FileStatus};
 use crate::objects::Objects;
 use crate::place::{Files, MAX_PAGE, Place};
 use crate::record::{files, steps};
+use crate::turns::Turns;
 
 /// The kind of job that makes a report.
 pub const REPORT: &str = "report";
-/// Uploads that are under way at once in one process.
-pub const MAX_UPLOADS: usize = 64;
 /// The largest report that is read back, in bytes.
 pub const MAX_REPORT_BYTES: usize = 4 * 1024 * 1024;
 
@@ -55,8 +56,16 @@ pub trait TokenHash: Send + Sync + 'static {
 pub type Beside =
     Box<dyn for<'a> FnOnce(&'a mut Tx) -> BoxFuture<'a, Result<(), BesideError>> + Send>;
 
-/// Why that failed.
-pub type BesideError = Box<dyn std::error::Error + Send + Sync>;
+/// Why that was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum BesideError {
+    /// Whoever asks may not: the change is not made, and that is no failure.
+    #[error("it is refused: {0}")]
+    Refused(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// It could not be written.
+    #[error("it failed: {0}")]
+    Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
 
 /// The room. A clone is the same handle.
 #[derive(Clone)]
@@ -72,8 +81,11 @@ pub(crate) struct Shared {
     pub(crate) rng: Arc<dyn Rng>,
     pub(crate) tokens: Arc<dyn TokenHash>,
     pub(crate) is_configured: bool,
-    pub(crate) uploads: Arc<Semaphore>,
-    pub(crate) uploading: TaskTracker,
+    pub(crate) turns: Arc<Turns>,
+    /// What goes on when whoever asked for it is gone.
+    pub(crate) under_way: TaskTracker,
+    /// The last object that the sweeper looked at, while it has not come to the end.
+    pub(crate) swept_to: Mutex<Option<String>>,
 }
 
 /// A report with what the monitor recorded beside it.
@@ -86,8 +98,31 @@ pub struct Read {
     /// Where evidence stands in it that was neither said nor recorded, as JSON pointers; `None` for a
     /// report that was made before this was looked at.
     pub not_found: Option<Vec<String>>,
+    /// Lines in the middle of a long transcript that it was not made of; `None` for a report that was made
+    /// before they were counted.
+    pub lines_left_out: Option<u64>,
     /// What the monitor recorded in the time of the incident, where somebody said when that was.
     pub recorded: Option<Value>,
+    /// Whether that was kept and can't be read: the report is told without it.
+    pub is_recorded_unreadable: bool,
+}
+
+/// A report that is gone from the storage or garbled there, by where it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostReport(String);
+
+/// A file that is deleted once that is committed, and whose objects follow it.
+#[derive(Debug)]
+pub struct Removal {
+    done: oneshot::Receiver<()>,
+}
+
+impl Removal {
+    /// Waits until its objects are removed, or told to the log. Call it after the commit.
+    pub async fn objects_gone(self) {
+        // One that never began was not committed.
+        let _ = self.done.await;
+    }
 }
 
 impl Reports {
@@ -95,10 +130,20 @@ impl Reports {
     #[must_use]
     pub fn new(options: ReportsOptions) -> Self {
         let ReportsOptions { events, jobs, objects, ids, rng, tokens, is_configured } = options;
-        let (uploads, uploading) = (Arc::new(Semaphore::new(MAX_UPLOADS)), TaskTracker::new());
-        let shared =
-            Shared { events, jobs, objects, ids, rng, tokens, is_configured, uploads, uploading };
-        Self { shared: Arc::new(shared) }
+        Self {
+            shared: Arc::new(Shared {
+                events,
+                jobs,
+                objects,
+                ids,
+                rng,
+                tokens,
+                is_configured,
+                turns: Arc::default(),
+                under_way: TaskTracker::new(),
+                swept_to: Mutex::default(),
+            }),
+        }
     }
 
     /// Whether reports can be made.
@@ -137,18 +182,56 @@ impl Reports {
     /// database fails.
     pub async fn read(&self, user: Id, id: Id) -> Result<Read, ReportsError> {
         let file = self.find(user, id).await?;
-        let Some(key) = file.keys.report.as_ref().filter(|_| file.status == FileStatus::Succeeded)
-        else {
-            return Err(ReportsError::NotReady);
-        };
+        let key = made_report(&file).ok_or(ReportsError::NotReady)?;
         let objects = &*self.shared.objects;
-        let report = artefacts::read(objects, id, key, MAX_REPORT_BYTES).await?;
-        let (report, not_found) = artefacts::unmarked(report);
+        let report = artefacts::read(objects, key, MAX_REPORT_BYTES).await;
+        let (report, marks) = artefacts::unmarked(report.map_err(|unread| unread.of_report(id))?);
         let recorded = match &file.keys.timeline {
-            Some(key) => Some(artefacts::read(objects, id, key, MAX_REPORT_BYTES).await?),
-            None => None,
+            Some(key) => artefacts::read(objects, key, MAX_REPORT_BYTES).await.map(Some),
+            None => Ok(None),
         };
-        Ok(Read { file, report, not_found, recorded })
+        let recorded = recorded.map_err(|unread| unread.of_timeline(id));
+        let is_recorded_unreadable = recorded.is_err();
+        let recorded = recorded.unwrap_or_default();
+        let Marks { not_found, lines_left_out } = marks;
+        Ok(Read { file, report, not_found, lines_left_out, recorded, is_recorded_unreadable })
+    }
+
+    /// The report of a file of which nothing is left to read: [`Reports::remake`] has it made anew.
+    ///
+    /// # Errors
+    /// [`ReportsError::NotFound`], [`ReportsError::Fetch`] when the storage can't tell now, or when the
+    /// database fails.
+    pub async fn lost_report(&self, user: Id, id: Id) -> Result<Option<LostReport>, ReportsError> {
+        let file = self.find(user, id).await?;
+        let Some(key) = made_report(&file) else { return Ok(None) };
+        match artefacts::read(&*self.shared.objects, key, MAX_REPORT_BYTES).await {
+            Ok(_) => Ok(None),
+            Err(unread) if unread.is_lost => Ok(Some(LostReport(key.to_owned()))),
+            Err(unread) => Err(unread.of_report(id)),
+        }
+    }
+
+    /// Has a report made anew that is lost, of the transcript that is still there.
+    ///
+    /// # Errors
+    /// [`ReportsError::NotConfigured`], [`ReportsError::NotFound`], [`ReportsError::NotFailed`] when the file
+    /// has another report by now, or when the database fails.
+    pub async fn remake(
+        &self,
+        tx: &mut Tx,
+        out: &mut Outbox,
+        (user, id): (Id, Id),
+        lost: &LostReport,
+    ) -> Result<(), ReportsError> {
+        if !self.is_configured() {
+            return Err(ReportsError::NotConfigured);
+        }
+        let file = files::find_in(tx, user, id).await?.ok_or(ReportsError::NotFound)?;
+        if made_report(&file) != Some(lost.0.as_str()) {
+            return Err(ReportsError::NotFailed);
+        }
+        self.renew(tx, out, (user, id), FileStatus::Succeeded).await
     }
 
     /// Tries a failed file again.
@@ -174,14 +257,16 @@ impl Reports {
         match self.shared.jobs.retry(tx, out, job).await {
             Ok(_) => Ok(()),
             // It has left the queue by age, with its payload.
-            Err(JobsError::Archived | JobsError::NotFound) => self.renew(tx, out, user, id).await,
+            Err(JobsError::Archived | JobsError::NotFound) => {
+                self.renew(tx, out, (user, id), FileStatus::Failed).await
+            }
             Err(JobsError::NotFailed) => Err(ReportsError::NotFailed),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Deletes a file: its row, its shares and its job now, its objects with the answer. What is left of
-    /// these is told to the log and swept.
+    /// Deletes a file: its row, its shares and its job now, its objects after the commit, whoever waits for
+    /// that. What is left of these is told to the log and swept.
     ///
     /// # Errors
     /// [`ReportsError::NotFound`], or when the database fails.
@@ -191,7 +276,7 @@ impl Reports {
         out: &mut Outbox,
         user: Id,
         id: Id,
-    ) -> Result<File, ReportsError> {
+    ) -> Result<Removal, ReportsError> {
         let file = files::find_in(tx, user, id).await?.ok_or(ReportsError::NotFound)?;
         if let Some(job) = file.job_id {
             // That its report will not be is no news of a file that goes.
@@ -204,20 +289,35 @@ impl Reports {
             return Err(ReportsError::NotFound);
         }
         announce::removed(out, user, id)?;
-        Ok(file)
+        let (tell, done) = oneshot::channel();
+        let (reports, span) = (self.clone(), Span::current());
+        tx.after_commit(move || {
+            let leftovers = Leftovers::new(Arc::clone(&reports.shared.objects), file);
+            let _entered = span.enter();
+            reports.spawn(async move {
+                leftovers.remove().await;
+                // Nobody may be waiting for it any more.
+                let _ = tell.send(());
+            });
+        });
+        Ok(Removal { done })
     }
 
-    /// Deletes the objects of a file that was removed.
-    pub async fn remove_objects(&self, file: &File) {
-        for key in file.keys.all() {
-            artefacts::delete_or_tell(&*self.shared.objects, file.id, key).await;
-        }
-    }
-
-    /// Waits until every upload that is under way is stored, or undone.
+    /// Waits until all that goes on by itself has ended: each upload is stored or undone, and what is to be
+    /// removed from the storage is, or is told to the log.
     pub async fn landed(&self) {
-        self.shared.uploading.close();
-        self.shared.uploading.wait().await;
+        self.shared.under_way.close();
+        self.shared.under_way.wait().await;
+    }
+
+    /// Does it on a task of the room: it is not dropped with whoever asks for it, and [`Reports::landed`] waits
+    /// for it.
+    pub(crate) fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        let work = trace::follow(trace::current(), work);
+        self.shared.under_way.spawn(work.in_current_span())
     }
 
     pub(crate) fn db(&self) -> &Db {
@@ -230,20 +330,26 @@ impl Reports {
         Ok(NewJob::new(Kind::new(REPORT)?, payload).about(id.to_string()))
     }
 
+    /// Gives a file that stands so another job.
     async fn renew(
         &self,
         tx: &mut Tx,
         out: &mut Outbox,
-        user: Id,
-        id: Id,
+        (user, id): (Id, Id),
+        status: FileStatus,
     ) -> Result<(), ReportsError> {
         let job = self.shared.jobs.enqueue(tx, Self::job(user, id)?).await?.id;
-        if !steps::renew_job(tx, (user, id), job).await? {
+        if !steps::renew_job(tx, (user, id), status, job).await? {
             return Err(ReportsError::NotFailed);
         }
         let news = News::of_upload((user, id), FileStatus::Queued, None);
         Ok(announce::state_changed(out, &news)?)
     }
+}
+
+/// Where the report of a file is that has one.
+fn made_report(file: &File) -> Option<&str> {
+    file.keys.report.as_deref().filter(|_| file.status == FileStatus::Succeeded)
 }
 
 impl fmt::Debug for ReportsOptions {

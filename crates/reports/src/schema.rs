@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
 
@@ -97,7 +98,14 @@ pub fn strict(schema: &str) -> Value {
 
 impl SchemaProblem {
     fn of(error: &ValidationError<'_>) -> Self {
+        // What is missing has no place of its own: it is told by where it should be.
+        let missing = match error.kind() {
+            ValidationErrorKind::Required { property } => property.as_str(),
+            _ => None,
+        };
+        let missing = missing.map(|name| format!("/{name}")).unwrap_or_default();
         let path: String = error.instance_path().as_str().chars().take(MAX_PATH).collect();
+        let path = path + &missing;
         let path: String =
             path.chars().map(|one| if one.is_control() { '?' } else { one }).collect();
         let path = if path.is_empty() { "/".to_owned() } else { path };

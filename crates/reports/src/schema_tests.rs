@@ -52,7 +52,7 @@ fn what_is_wrong_is_told_by_path_and_keyword() {
         (
             "/root_causes/0/evidence/0",
             json!({ "quote": "x" }),
-            "/root_causes/0/evidence/0",
+            "/root_causes/0/evidence/0/timecode",
             "required",
         ),
         ("/timeline", json!(vec![1; 101]), "/timeline", "maxItems"),
@@ -84,7 +84,9 @@ fn every_field_is_required() {
     for field in report().as_object().unwrap().keys() {
         let mut report = report();
         report.as_object_mut().unwrap().remove(field);
-        assert_eq!(validate(&report).unwrap_err().errors[0].keyword, "required", "{field}");
+        let error = validate(&report).unwrap_err();
+        let SchemaProblem { path, keyword } = &error.errors[0];
+        assert_eq!((path, keyword.as_str()), (&format!("/{field}"), "required"));
     }
 }
 

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::error::ReportsError;
 use crate::measure::{self, ShareEnding};
+use crate::model::FileStatus;
 use crate::record::files;
 use crate::record::shares::{self, NewShare};
 use crate::reports::{Read, Reports};
@@ -55,11 +56,12 @@ pub struct MadeShare {
 }
 
 impl Reports {
-    /// Makes a link to the report of a file.
+    /// Makes a link to the report of a file, which may still be in the making; of a failed one there is
+    /// nothing to share.
     ///
     /// # Errors
-    /// [`ReportsError::NotFound`], [`ReportsError::BadExpiry`], [`ReportsError::TooManyShares`], or
-    /// when the database fails.
+    /// [`ReportsError::NotFound`], [`ReportsError::NotReady`], [`ReportsError::BadExpiry`],
+    /// [`ReportsError::TooManyShares`], or when the database fails.
     pub async fn share(
         &self,
         tx: &mut Tx,
@@ -71,7 +73,10 @@ impl Reports {
         if !SHARE_TIMES.contains(&lasts) {
             return Err(ReportsError::BadExpiry);
         }
-        files::find_in(tx, user, file).await?.ok_or(ReportsError::NotFound)?;
+        let found = files::find_in(tx, user, file).await?.ok_or(ReportsError::NotFound)?;
+        if found.status == FileStatus::Failed {
+            return Err(ReportsError::NotReady);
+        }
         let created_at = tx.now().await?;
         let live = shares::count_live(tx, (user, file), created_at).await?;
         if live >= i64::from(MAX_SHARES_PER_FILE) {
@@ -120,32 +125,32 @@ impl Reports {
     /// [`ReportsError::UnknownShare`], [`ReportsError::RevokedShare`], [`ReportsError::NotReady`],
     /// [`ReportsError::Fetch`], or when the database fails.
     pub async fn read_shared(&self, token: &str) -> Result<Read, ReportsError> {
-        let found = self.open(token).await;
-        measure::shared(match &found {
-            Ok(_) => ShareEnding::Opened,
-            Err(ReportsError::RevokedShare) => ShareEnding::Revoked,
-            Err(ReportsError::UnknownShare) => ShareEnding::Unknown,
-            Err(_) => ShareEnding::Unread,
-        });
-        found
+        let opened = self.open(token).await;
+        let (ending, read) = match opened {
+            Ok(read) => (ShareEnding::Opened, Ok(read)),
+            Err(Unopened(ending, error)) => (ending, Err(error)),
+        };
+        measure::shared(ending);
+        read
     }
 
-    async fn open(&self, token: &str) -> Result<Read, ReportsError> {
+    async fn open(&self, token: &str) -> Result<Read, Unopened> {
+        let unknown = || Unopened(ShareEnding::Unknown, ReportsError::UnknownShare);
         if !is_token(token) {
-            return Err(ReportsError::UnknownShare);
+            return Err(unknown());
         }
         let hash = self.shared.tokens.hash(token);
-        let found = shares::find(self.db(), &hash).await?.ok_or(ReportsError::UnknownShare)?;
+        let found = shares::find(self.db(), &hash).await?.ok_or_else(unknown)?;
         if found.revoked_at.is_some() {
-            return Err(ReportsError::RevokedShare);
+            return Err(Unopened(ShareEnding::Revoked, ReportsError::RevokedShare));
         }
         if found.expires_at <= self.db().now().await? {
-            return Err(ReportsError::UnknownShare);
+            return Err(Unopened(ShareEnding::Expired, ReportsError::UnknownShare));
         }
         match self.read(found.user, found.file).await {
             // It was deleted this very moment.
-            Err(ReportsError::NotFound) => Err(ReportsError::UnknownShare),
-            read => read,
+            Err(ReportsError::NotFound) => Err(unknown()),
+            read => Ok(read?),
         }
     }
 
@@ -153,6 +158,16 @@ impl Reports {
         let mut bytes = [0_u8; TOKEN_BYTES];
         self.shared.rng.fill(&mut bytes);
         Secret::new(URL_SAFE_NO_PAD.encode(bytes))
+    }
+}
+
+/// Why a link leads to no report, as it is counted and as it is answered: whoever has an expired one is told no
+/// more than whoever made one up.
+struct Unopened(ShareEnding, ReportsError);
+
+impl<E: Into<ReportsError>> From<E> for Unopened {
+    fn from(error: E) -> Self {
+        Self(ShareEnding::Unread, error.into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! What nobody else ends: uploads whose server died, and objects that nothing refers to.
 
 use std::collections::HashSet;
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -31,7 +32,7 @@ const TOGETHER: i64 = 200;
 const MOST_PORTIONS: usize = 50;
 /// Objects that are listed at once.
 const LISTED: usize = 500;
-/// Lists in one run: a million objects; the rest waits for the next.
+/// Lists in one run: a million objects. The next run of this process goes on where it ended.
 const MOST_LISTS: usize = 2_000;
 /// Uploads are looked at every minute.
 const UPLOADS_AT: &str = "* * * * *";
@@ -45,6 +46,8 @@ pub struct Swept {
     pub uploads: u64,
     /// Shares that were forgotten.
     pub shares: u64,
+    /// Rests of uploads that were removed.
+    pub abandoned: u64,
     /// Objects that were removed.
     pub objects: u64,
     /// Objects that could not be removed.
@@ -99,6 +102,7 @@ impl Handler for Sweeper {
                 if with_objects == Some(true) {
                     let objects = self.reports.sweep_objects().await?;
                     (swept.objects, swept.left) = (objects.objects, objects.left);
+                    swept.abandoned = objects.abandoned;
                 }
                 Ok::<_, SweepError>(swept)
             };
@@ -118,8 +122,8 @@ pub enum SweepError {
     /// The database or the queue failed.
     #[error(transparent)]
     Reports(#[from] ReportsError),
-    /// The storage could not be listed.
-    #[error("the storage could not be listed: {0}")]
+    /// The storage could not be looked through.
+    #[error("the storage could not be looked through: {0}")]
     List(#[from] ObjectError),
 }
 
@@ -150,24 +154,44 @@ impl Reports {
         Ok(swept)
     }
 
-    /// Removes objects that nothing refers to and that are old enough that nobody is about to.
+    /// Removes objects that nothing refers to and that are old enough that nobody is about to, and what is
+    /// left of uploads that nobody finishes.
     ///
     /// # Errors
     /// When the storage can't be listed, or the database fails.
     pub async fn sweep_objects(&self) -> Result<Swept, SweepError> {
+        let mut swept = self.sweep_lists(MOST_LISTS).await?;
+        swept.abandoned = self.shared.objects.clear_abandoned().await?;
+        Ok(swept)
+    }
+
+    /// The same with so many lists at most: from the beginning, or from where the run before it ended.
+    ///
+    /// # Errors
+    /// As [`Self::sweep_objects`].
+    pub async fn sweep_lists(&self, most: usize) -> Result<Swept, SweepError> {
         let mut swept = Swept::default();
-        let mut after: Option<String> = None;
-        for _ in 0..MOST_LISTS {
+        // So that there is a number before there is something to count.
+        measure::swept(0);
+        for _ in 0..most {
+            let after = self.swept_to().clone();
             let objects = &self.shared.objects;
             let listed = objects.list(keys::PREFIX, after.as_deref(), LISTED).await?;
-            let Some(last) = listed.last() else { break };
-            after = Some(last.key.clone());
+            let Some(last) = listed.last().map(|last| last.key.clone()) else {
+                *self.swept_to() = None;
+                break;
+            };
             // By the storage's clock the objects are dated: a day leaves room for that of the database.
             let before = earlier(self.db().now().await.map_err(ReportsError::from)?, ORPHAN_AGE);
             self.sweep_listed(listed, before, &mut swept).await?;
+            // After each: the run may be cut short at the next.
+            *self.swept_to() = Some(last);
         }
-        measure::swept(swept.objects);
         Ok(swept)
+    }
+
+    fn swept_to(&self) -> MutexGuard<'_, Option<String>> {
+        self.shared.swept_to.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn sweep_listed(
@@ -192,6 +216,7 @@ impl Reports {
                 Ok(()) => {
                     tracing::info!(event = "orphan_swept", file_id = %file, key,
                         "an object that nothing referred to was removed");
+                    measure::swept(1);
                     swept.objects = swept.objects.saturating_add(1);
                 }
                 Err(error) => {

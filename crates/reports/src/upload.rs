@@ -5,8 +5,7 @@
 
 use bytes::Bytes;
 use mainstay_base::Id;
-use mainstay_jobs::trace;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::announce::{self, News};
@@ -16,7 +15,8 @@ use crate::model::{FileError, FileStatus, MAX_FILE_BYTES, Window};
 use crate::name::FileName;
 use crate::objects::{ObjectError, ObjectUpload};
 use crate::record::files::{self, NewFile, StoredFile};
-use crate::reports::{Beside, Reports};
+use crate::reports::{Beside, BesideError, Reports};
+use crate::turns::Turn;
 
 /// Parts that may wait for the storage: whoever sends faster waits.
 const WAITING_PARTS: usize = 2;
@@ -40,13 +40,12 @@ impl Reports {
     /// Begins an upload of `user`. Call it when the first bytes are there.
     ///
     /// # Errors
-    /// [`ReportsError::NotConfigured`], or [`ReportsError::Busy`].
+    /// [`ReportsError::NotConfigured`], [`ReportsError::TooManyUploads`], or [`ReportsError::Busy`].
     pub fn upload(&self, user: Id, name: FileName) -> Result<Upload, ReportsError> {
         if !self.is_configured() {
             return Err(ReportsError::NotConfigured);
         }
-        let uploads = std::sync::Arc::clone(&self.shared.uploads);
-        let permit = uploads.try_acquire_owned().map_err(|_| ReportsError::Busy)?;
+        let turn = self.shared.turns.take(user)?;
         let id = self.shared.ids.next();
         let (parts, coming) = mpsc::channel(WAITING_PARTS);
         let storing = Storing {
@@ -55,10 +54,9 @@ impl Reports {
             id,
             key: keys::original(user, id, name.extension()),
             name,
-            _permit: permit,
+            _turn: turn,
         };
-        let storing = trace::follow(trace::current(), storing.run(coming));
-        let storing = self.shared.uploading.spawn(storing);
+        let storing = self.spawn(storing.run(coming));
         Ok(Upload { id, parts, storing: Some(storing), size: 0 })
     }
 }
@@ -102,6 +100,15 @@ impl Upload {
         self.ended().await.map(|()| self.id)
     }
 
+    /// Undoes it, and comes back when nothing is left of it: whoever is told of a refusal may look, or
+    /// send the next one at once.
+    pub async fn undo(mut self) {
+        let (closed, _) = mpsc::channel(1);
+        self.parts = closed;
+        // How it would have ended does not matter any more.
+        let _ = self.ended().await;
+    }
+
     async fn ended(&mut self) -> Result<(), ReportsError> {
         let Some(storing) = self.storing.take() else { return Err(ReportsError::Interrupted) };
         storing.await.unwrap_or(Err(ReportsError::Interrupted))
@@ -115,7 +122,7 @@ struct Storing {
     id: Id,
     name: FileName,
     key: String,
-    _permit: OwnedSemaphorePermit,
+    _turn: Turn,
 }
 
 impl Storing {
@@ -169,7 +176,13 @@ impl Storing {
         beside: Beside,
     ) -> Result<(), ReportsError> {
         if let Err(error) = object.finish().await {
-            return Err(self.not_stored(error).await);
+            // What the storage was asked for may have been done all the same.
+            let may_be_there = !error.was_not_asked();
+            let refusal = self.not_stored(error).await;
+            if may_be_there {
+                self.delete_object().await;
+            }
+            return Err(refusal);
         }
         match self.enqueue(size, window, beside).await {
             Ok(()) => Ok(()),
@@ -193,7 +206,7 @@ impl Storing {
                 if !files::queue(tx, &StoredFile { user, id, job, size, window }).await? {
                     return Err(ReportsError::Interrupted);
                 }
-                beside(tx).await.map_err(ReportsError::Beside)?;
+                beside(tx).await?;
                 let news = News::of_upload((user, id), FileStatus::Queued, None);
                 Ok(announce::state_changed(out, &news)?)
             })
@@ -210,7 +223,10 @@ impl Storing {
 
     /// The object is there and its job is not. Unless nobody knows: then what was written decides.
     async fn not_queued(&self, error: ReportsError) -> Result<(), ReportsError> {
-        if matches!(error, ReportsError::Interrupted | ReportsError::Beside(_)) {
+        if matches!(
+            error,
+            ReportsError::Interrupted | ReportsError::Beside(BesideError::Refused(_))
+        ) {
             self.forget().await;
             self.delete_object().await;
             return Err(error);

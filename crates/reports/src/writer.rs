@@ -44,6 +44,8 @@ pub enum Draft {
         with: MadeWith,
         /// Where evidence stands in it that was neither said nor recorded: see [`crate::quotes`].
         not_found: Vec<String>,
+        /// Lines in the middle of a long transcript that it was not made of.
+        lines_left_out: usize,
     },
     /// Something else.
     Unfit {
@@ -102,7 +104,7 @@ fn judged(answer: LlmAnswer, prompt: &Prompt) -> Draft {
                 model,
             };
             let not_found = quotes::not_found(&report, prompt);
-            Draft::Report { report, with, not_found }
+            Draft::Report { report, with, not_found, lines_left_out: prompt.lines_left_out }
         }
         Err(error) => Draft::Unfit { code: SchemaError::CODE, raw, summary: error.summary },
     }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use mainstay_base::SystemRng;
+use mainstay_base::{Clock, SystemRng};
 use mainstay_fleet::agents::WebAgents;
-use mainstay_fleet::providers::process::{ProcessSettings, Processes};
+use mainstay_fleet::providers::{Fly, ProcessSettings, Processes, Sprites};
 use mainstay_fleet::{AgentKey, Agents, Fleet, FleetOptions, Pace, Providers};
 
-use crate::config::Config;
+use crate::config::{Config, FleetConfig};
+use crate::net;
 use crate::report::Ground;
 
 /// What the key of agents is made for.
@@ -25,17 +26,38 @@ pub(crate) fn open(config: &Config, ground: &Ground<'_>) -> anyhow::Result<Fleet
     let mut settings = ProcessSettings::new(program, config.data_dir.join(HOMES));
     settings.arguments = may_call(config);
     let processes = Processes::new(settings, key.clone(), Arc::clone(&agents));
-    Ok(Fleet::new(FleetOptions {
+    let providers = Providers::default().with(Arc::new(processes));
+    let providers = elsewhere(providers, &config.fleet, &key, clock)?;
+    let options = FleetOptions {
         events: (*events).clone(),
         jobs: (*jobs).clone(),
         ids: (*ids).clone(),
         clock: Arc::clone(clock),
         rng: Arc::new(SystemRng),
-        providers: Providers::default().with(Arc::new(processes)),
+        providers,
         agents,
         key,
         pace: Pace::default().with_sweep(config.fleet.sweep),
-    }))
+    };
+    Ok(Fleet::beside(options, net::neighbours()))
+}
+
+/// With the providers that the operator has set up.
+fn elsewhere(
+    mut providers: Providers,
+    config: &FleetConfig,
+    key: &AgentKey,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Providers> {
+    if let Some(settings) = &config.fly {
+        let fly = Fly::new(settings.clone(), key.clone(), Arc::clone(clock))?;
+        providers = providers.with(Arc::new(fly));
+    }
+    if let Some(settings) = &config.sprites {
+        let sprites = Sprites::new(settings.clone(), key.clone(), Arc::clone(clock))?;
+        providers = providers.with(Arc::new(sprites));
+    }
+    Ok(providers)
 }
 
 /// What agents on this host may call: what the server itself may.

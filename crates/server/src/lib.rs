@@ -18,6 +18,7 @@ mod journey;
 mod listen;
 mod metrics;
 mod monitor;
+mod net;
 pub mod output;
 mod pepper;
 mod post;
@@ -45,10 +46,10 @@ use config::{Config, Loaded};
 use exit::Exit;
 
 /// The version, with the commit where it is known.
-pub const VERSION: &str = env!("MAINSTAY_VERSION");
+pub const VERSION: &str = env!("BUILT_VERSION");
 
 /// The commit that this was built from, where it is known.
-pub const COMMIT: Option<&str> = option_env!("MAINSTAY_COMMIT");
+pub const COMMIT: Option<&str> = option_env!("BUILT_COMMIT");
 
 /// Does what the command line asks for.
 #[must_use]

@@ -73,8 +73,14 @@ pub(crate) fn open(config: &Config, ground: &Ground<'_>) -> anyhow::Result<Desk>
     let makes = pen.is_some();
     let follower: Arc<dyn Handler> = Arc::new(ReportMaker::new(reports.clone(), pen)?);
     let mut handlers: Vec<Arc<dyn Handler>> = vec![Arc::new(Sweeper::new(reports.clone())?)];
-    // A runner without a model leaves reports to others.
-    handlers.extend(makes.then(|| Arc::clone(&follower)));
+    // A runner without a model leaves reports to others: taken and put off, they would have to wait for those.
+    if makes {
+        handlers.push(Arc::clone(&follower));
+    } else {
+        tracing::info!(
+            "no language model is configured, so this process makes no reports; those that are queued wait for one that does"
+        );
+    }
     Ok(Desk { reports, handlers, follower })
 }
 

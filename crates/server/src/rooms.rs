@@ -7,7 +7,7 @@ use std::time::Duration;
 use mainstay_accounts::{Accounts, Pepper, SeenQueue};
 use mainstay_base::{Clock, IdSource, SystemRng};
 use mainstay_events::{Events, EventsOptions, EventsTasks, Topic};
-use mainstay_fleet::{Fleet, Operator};
+use mainstay_fleet::{CleanUpLocations, Fleet, Operator};
 use mainstay_jobs::{Handler, Jobs, JobsOptions};
 use mainstay_journeys::Journeys;
 use mainstay_monitor::latency::Upkeep;
@@ -34,6 +34,8 @@ pub(crate) struct Rooms {
     pub(crate) events: Events,
     pub(crate) jobs: Jobs,
     pub(crate) handlers: Vec<Arc<dyn Handler>>,
+    /// Carries out the operations of the fleet.
+    pub(crate) operator: Arc<dyn Handler>,
     pub(crate) accounts: Accounts,
     pub(crate) seen: SeenQueue,
     pub(crate) pepper: Pepper,
@@ -102,9 +104,11 @@ pub(crate) async fn open(
     };
     let fleet = fleet::open(config, &ground)?;
     let mut handlers = work::handlers(tools)?;
-    handlers.push(Arc::new(Operator::new(fleet.clone())?));
+    let operator: Arc<dyn Handler> = Arc::new(Operator::new(fleet.clone())?);
+    handlers.push(Arc::new(CleanUpLocations::new(&fleet)?));
     jobs.register(&[desk.follower]);
     jobs.register(&handlers);
+    jobs.register(&[Arc::clone(&operator)]);
     let schema_version = moved.version;
     let (journeys, reports) = (journey::open(config, &events, &jobs, &ids), desk.reports);
     let ending =
@@ -116,6 +120,7 @@ pub(crate) async fn open(
         events,
         jobs,
         handlers,
+        operator,
         accounts,
         seen,
         pepper,

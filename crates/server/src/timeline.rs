@@ -32,12 +32,16 @@ impl Timelines for Monitored {
         Box::pin(async move {
             let Window { from, to } = window;
             let mut entries = self.told(from, to).await?;
-            let most = MAX_RECORDED.saturating_sub(entries.len());
+            // After them: what is removed meanwhile counts as gone.
+            let kept_since = self.events.kept_since(Stream::Org).await.map_err(failed)?;
+            let most = MAX_RECORDED.saturating_sub(entries.len()).saturating_sub(1);
             let told = self.past.tell((from, to), self.missing_for, most).await.map_err(failed)?;
-            entries
-                .extend(told.into_iter().map(|one| RecordedEntry { at: one.at, what: one.what }));
+            let lines = told.lines.into_iter();
+            entries.extend(lines.map(|one| RecordedEntry { at: one.at, what: one.what }));
+            let covered = told.covered.map(|(from, to)| Window { from, to });
+            entries.splice(0..0, covered.and_then(|covered| not_kept(covered, kept_since)));
             entries.sort_by_key(|entry| entry.at);
-            Ok(RecordedTimeline { from, to, entries })
+            Ok(RecordedTimeline { window, covered, entries })
         })
     }
 }
@@ -50,13 +54,37 @@ impl Monitored {
     ) -> Result<Vec<RecordedEntry>, TimelineError> {
         let kinds = TOLD.map(str::to_owned);
         let span = (from, to.plus(A_MOMENT));
-        let told = self.events.between(Stream::Org, &kinds, span, MOST_TOLD).await;
+        let told =
+            self.events.between(Stream::Org, &kinds, span, MOST_TOLD.saturating_add(1)).await;
         let entries = told.map_err(failed)?.into_iter().map(|event| {
             let fields: Value = serde_json::from_str(&event.fields).unwrap_or_default();
             RecordedEntry { at: event.at, what: words(&event.kind, &fields) }
         });
-        Ok(entries.collect())
+        Ok(bounded(entries.collect()))
     }
+}
+
+/// At most [`MOST_TOLD`]; that there were more is the last of them.
+fn bounded(mut entries: Vec<RecordedEntry>) -> Vec<RecordedEntry> {
+    let most = usize::try_from(MOST_TOLD).unwrap_or(usize::MAX);
+    if entries.len() > most
+        && let Some(last) = entries.get_mut(most.saturating_sub(1))
+    {
+        last.what =
+            "more happened to breakers and journeys, which is left out from here on".to_owned();
+    }
+    entries.truncate(most);
+    entries
+}
+
+/// That nothing is known of breakers and journeys in a part of the covered time: their events are kept for
+/// less long than the history of services.
+fn not_kept(covered: Window, kept_since: Option<Timestamp>) -> Option<RecordedEntry> {
+    let since = kept_since.filter(|since| *since > covered.from)?.min(covered.to);
+    let what = format!(
+        "what happened to breakers and journeys before {since} is not kept any more: whether anything did is not known"
+    );
+    Some(RecordedEntry { at: covered.from, what })
 }
 
 fn words(kind: &str, fields: &Value) -> String {
@@ -94,6 +122,32 @@ fn failed(error: impl std::error::Error + Send + Sync + 'static) -> TimelineErro
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn more_than_can_be_told_is_left_out_and_that_is_told() {
+        let entries = |count: i64| -> Vec<RecordedEntry> {
+            let at = |n| RecordedEntry { at: Timestamp::from_millis(n), what: n.to_string() };
+            (0..count).map(at).collect()
+        };
+        assert_eq!(bounded(entries(100)), entries(100));
+        let many = bounded(entries(101));
+        assert_eq!((many.len(), &many[..99]), (100, &entries(99)[..]));
+        assert!(many[99].what.contains("left out from here on"), "{:?}", many[99]);
+    }
+
+    #[test]
+    fn what_is_not_kept_of_breakers_and_journeys_is_told() {
+        let at = Timestamp::from_millis;
+        let covered = Window { from: at(1_000), to: at(9_000) };
+        for since in [None, Some(at(0)), Some(at(1_000))] {
+            assert_eq!(not_kept(covered, since), None, "{since:?}");
+        }
+        for (since, shown) in [(5_000, "1970-01-01T00:00:05"), (99_000, "1970-01-01T00:00:09")] {
+            let told = not_kept(covered, Some(at(since))).unwrap();
+            assert_eq!(told.at, at(1_000));
+            assert!(told.what.contains(&format!("before {shown}")), "{}", told.what);
+        }
+    }
 
     #[test]
     fn journeys_and_breakers_are_told_in_words() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use mainstay_accounts::{Accounts, AccountsError, Pepper, Posted};
 use mainstay_base::{Clock, Timestamp};
+use mainstay_fleet::CleanUpLocations;
 use mainstay_jobs::{
     Claimed, Context, CronJob, Handler, JobError, Jobs, JobsError, Kind, KindError, NewJob, Runner,
     RunnerOptions, RunnerTask, Turning,
@@ -27,6 +28,15 @@ const MAIL: &str = "mail";
 const CLEAN_UP_ACCOUNTS: &str = "clean_up_accounts";
 /// Journeys that one process runs at once.
 const JOURNEYS_AT_ONCE: u32 = 32;
+/// What is known of a journey stands still while a run of it is nobody's: after this it is given up, and the
+/// next one begins.
+const JOURNEY_LEASE: Duration = Duration::from_secs(20);
+/// Operations of the fleet that one process carries out at once.
+const OPERATIONS_AT_ONCE: u32 = 32;
+/// What a process that was killed did to the fleet goes on elsewhere after this, long before it is given up.
+const OPERATION_LEASE: Duration = Duration::from_secs(15);
+/// Whoever has an operation next goes on with it, so a process that stops need not wait for its end.
+const OPERATION_GRACE: Duration = Duration::from_secs(2);
 /// Every ten minutes.
 const CLEAN_UP_AT: &str = "*/10 * * * *";
 
@@ -62,17 +72,25 @@ pub(crate) fn handlers(tools: Tools) -> Result<Vec<Arc<dyn Handler>>, KindError>
 pub(crate) fn cron() -> Result<Vec<CronJob>, JobsError> {
     let job = NewJob::new(Kind::new(CLEAN_UP_ACCOUNTS)?, json!({}));
     let clean_up = CronJob::new(CLEAN_UP_ACCOUNTS, CLEAN_UP_AT, job)?;
-    let mut all = vec![clean_up, Upkeep::cron()?, Keyframes::cron()?];
+    let mut all = vec![clean_up, Upkeep::cron()?, Keyframes::cron()?, CleanUpLocations::cron()?];
     all.extend(Sweeper::cron()?);
     Ok(all)
 }
 
-/// Runners of one process: journeys have one of their own, since each of them mostly waits, and would
-/// keep mail and reports waiting too.
+/// Who does which jobs.
+pub(crate) struct Crew {
+    pub(crate) handlers: Vec<Arc<dyn Handler>>,
+    pub(crate) traveller: Arc<dyn Handler>,
+    pub(crate) operator: Arc<dyn Handler>,
+}
+
+/// Runners of one process: journeys have one of their own, and so have operations of the fleet, since each of
+/// them mostly waits, and would keep mail and reports waiting too.
 #[derive(Debug)]
 pub(crate) struct Runners {
     jobs: RunnerTask,
     journeys: RunnerTask,
+    fleet: RunnerTask,
 }
 
 impl Runners {
@@ -85,16 +103,16 @@ impl Runners {
     pub(crate) async fn finished(self) {
         self.jobs.finished().await;
         self.journeys.finished().await;
+        self.fleet.finished().await;
     }
 }
 
 /// Starts to run jobs until `stop`.
 pub(crate) fn run(
     config: &Config,
-    jobs: Jobs,
-    handlers: Vec<Arc<dyn Handler>>,
-    traveller: Arc<dyn Handler>,
-    stop: CancellationToken,
+    jobs: &Jobs,
+    crew: Crew,
+    stop: &CancellationToken,
 ) -> Result<Runners, JobsError> {
     let settings = &config.jobs;
     let id = settings.runner_id.clone().unwrap_or_else(runner_id);
@@ -106,10 +124,33 @@ pub(crate) fn run(
         ttl: settings.lock_ttl,
         grace: settings.stop,
     };
-    let id = format!("{}:journeys", options.id);
-    let of_journeys = RunnerOptions { id, concurrency: JOURNEYS_AT_ONCE, ..options.clone() };
-    let journeys = Runner::start(jobs.clone(), vec![traveller], vec![], of_journeys, stop.clone());
-    Ok(Runners { jobs: Runner::start(jobs, handlers, cron()?, options, stop), journeys })
+    let Crew { handlers, traveller, operator } = crew;
+    let alone = |handler, options| {
+        Runner::start(jobs.clone(), vec![handler], vec![], options, stop.clone())
+    };
+    let journeys = alone(traveller, of_journeys(&options));
+    let fleet = alone(operator, of_fleet(&options));
+    let jobs = Runner::start(jobs.clone(), handlers, cron()?, options, stop.clone());
+    Ok(Runners { jobs, journeys, fleet })
+}
+
+fn of_journeys(options: &RunnerOptions) -> RunnerOptions {
+    RunnerOptions {
+        id: format!("{}:journeys", options.id),
+        concurrency: JOURNEYS_AT_ONCE,
+        ttl: options.ttl.min(JOURNEY_LEASE),
+        ..options.clone()
+    }
+}
+
+fn of_fleet(options: &RunnerOptions) -> RunnerOptions {
+    RunnerOptions {
+        id: format!("{}:fleet", options.id),
+        concurrency: OPERATIONS_AT_ONCE,
+        ttl: options.ttl.min(OPERATION_LEASE),
+        grace: options.grace.min(OPERATION_GRACE),
+        poll: options.poll,
+    }
 }
 
 /// Host name and process id: it tells people where to look, and fences nothing.
@@ -209,7 +250,7 @@ mod tests {
 
     #[test]
     fn what_comes_by_the_clock_can_be_read() {
-        assert_eq!(cron().unwrap().len(), 5);
+        assert_eq!(cron().unwrap().len(), 6);
     }
 
     #[test]
@@ -221,6 +262,27 @@ mod tests {
         );
         let never = unsent(&Undelivered::Unreadable);
         assert!(matches!(never, JobError::Fatal { .. }), "{never}");
+    }
+
+    #[test]
+    fn operations_of_the_fleet_are_soon_anothers_whatever_the_lease_of_jobs() {
+        let usual = RunnerOptions::new("a");
+        let fleet = of_fleet(&usual);
+        assert_eq!((fleet.id.as_str(), fleet.ttl), ("a:fleet", Duration::from_secs(15)));
+        assert_eq!(fleet.grace, Duration::from_secs(2));
+        let short = of_fleet(&RunnerOptions { ttl: Duration::from_secs(3), ..usual });
+        assert_eq!(short.ttl, Duration::from_secs(3));
+    }
+
+    #[test]
+    fn journeys_whose_process_died_are_soon_run_again_whatever_the_lease_of_jobs() {
+        let usual = RunnerOptions::new("a");
+        assert!(usual.ttl > JOURNEY_LEASE, "{:?}", usual.ttl);
+        let journeys = of_journeys(&usual);
+        assert_eq!((journeys.id.as_str(), journeys.ttl), ("a:journeys", JOURNEY_LEASE));
+        assert_eq!(journeys.grace, usual.grace);
+        let short = of_journeys(&RunnerOptions { ttl: Duration::from_secs(3), ..usual });
+        assert_eq!(short.ttl, Duration::from_secs(3));
     }
 
     #[test]

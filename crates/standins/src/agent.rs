@@ -13,6 +13,8 @@ use crate::door::{Answering, Coming, Question, Reply};
 
 /// The most nets.
 const MAX_NETS: usize = 1_000;
+/// The most results of a net that nobody has fetched; the oldest go first.
+const MAX_RESULTS: usize = 1_000;
 /// Five megabytes.
 const HUGE: usize = 5 * 1024 * 1024;
 
@@ -115,6 +117,9 @@ impl Agent {
         if let Some(net) = self.lock().nets.get_mut(net) {
             net.next = net.next.saturating_add(1);
             net.results.insert(net.next, result);
+            if net.results.len() > MAX_RESULTS {
+                net.results.pop_first();
+            }
         }
     }
 

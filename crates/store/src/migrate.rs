@@ -43,10 +43,12 @@ const LOCK: Sql = Sql::same("migrate.lock", "SELECT pg_advisory_xact_lock($1)");
 const LOCK_KEY: i64 = 0x4D53_5459_0001;
 
 /// A migration may rewrite a big table, so the session's bounds do not fit it; the wait for
-/// whoever migrates before us must be longer than an ordinary lock's too.
+/// whoever migrates before us must be longer than an ordinary lock's too. That a table stands already is
+/// no news.
 const UNBOUNDED: Sql = Sql::same(
     "migrate.unbounded",
-    "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '120s', true)",
+    "SELECT set_config('statement_timeout', '0', true), set_config('lock_timeout', '120s', true),
+            set_config('client_min_messages', 'warning', true)",
 );
 
 /// Other programs keep a table of this name too, with other columns.

@@ -51,6 +51,9 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(10, "0010_report_titles", "report_titles"),
     migration!(11, "0011_fleet", "fleet"),
     migration!(12, "0012_journeys", "journeys"),
+    migration!(13, "0013_failing_since", "failing_since"),
+    migration!(14, "0014_locations", "locations"),
+    migration!(15, "0015_machine_orders", "machine_orders"),
 ];
 
 impl Migration {

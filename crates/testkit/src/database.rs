@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mainstay_base::{Clock, IdSource, Secret, SystemClock, SystemRng};
-use mainstay_store::{Db, Dialect, StoreOptions, Target, migrate, testing};
+use mainstay_store::{Db, Dialect, StoreError, StoreOptions, Target, migrate, testing};
 use tempfile::TempDir;
 
 /// Names the PostgreSQL server that tests may make databases on.
@@ -24,14 +24,35 @@ enum Keep {
 }
 
 impl TestDatabase {
-    /// A clean, empty database of `dialect`.
+    /// A clean database of `dialect` with nobody's data; its schema may be up already.
     ///
     /// # Panics
     /// When it can't be made.
     pub async fn new(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Sqlite => Self::sqlite(),
-            Dialect::Postgres => Self::postgres().await,
+            Dialect::Postgres => {
+                let (url, name) = (server(), fresh_name());
+                let made = testing::create_migrated_database(&url, &name, &|address| {
+                    Box::pin(bring_up(address))
+                });
+                Self::postgres(made.await.expect("a clean database"), url, name)
+            }
+        }
+    }
+
+    /// A database of `dialect` in which there is nothing at all.
+    ///
+    /// # Panics
+    /// When it can't be made.
+    pub async fn empty(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::Sqlite => Self::sqlite(),
+            Dialect::Postgres => {
+                let (url, name) = (server(), fresh_name());
+                let made = testing::create_database(&url, &name).await;
+                Self::postgres(made.expect("an empty database"), url, name)
+            }
         }
     }
 
@@ -123,14 +144,9 @@ impl TestDatabase {
         Self { target: Target::Sqlite { path }, keep: Keep::Folder { _folder: folder } }
     }
 
-    async fn postgres() -> Self {
-        let url = server();
-        let name = fresh_name();
-        let address = testing::create_database(&url, &name).await.expect("a clean database");
-        Self {
-            target: Target::Postgres { url: Secret::new(address) },
-            keep: Keep::Server { url, name },
-        }
+    const fn postgres(address: String, url: String, name: String) -> Self {
+        let target = Target::Postgres { url: Secret::new(address) };
+        Self { target, keep: Keep::Server { url, name } }
     }
 }
 
@@ -151,10 +167,12 @@ impl Drop for TestDatabase {
 }
 
 /// Runs a test on SQLite and on PostgreSQL, each with a clean database:
-/// `each_database! { async fn name(database: &TestDatabase) { … } }`.
+/// `each_database! { async fn name(database: &TestDatabase) { … } }`. With `empty;` before the first there is not
+/// even a schema.
 #[macro_export]
 macro_rules! each_database {
-    ($($(#[$attribute:meta])* async fn $name:ident($database:ident: &TestDatabase) $body:block)+) => {
+    (empty; $($rest:tt)+) => { $crate::each_database! { @empty $($rest)+ } };
+    (@$made:ident $($(#[$attribute:meta])* async fn $name:ident($database:ident: &TestDatabase) $body:block)+) => {
         $(
             $(#[$attribute])*
             mod $name {
@@ -165,16 +183,25 @@ macro_rules! each_database {
 
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn sqlite() {
-                    on(&$crate::TestDatabase::new(mainstay_store::Dialect::Sqlite).await).await;
+                    on(&$crate::TestDatabase::$made(mainstay_store::Dialect::Sqlite).await).await;
                 }
 
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn postgres() {
-                    on(&$crate::TestDatabase::new(mainstay_store::Dialect::Postgres).await).await;
+                    on(&$crate::TestDatabase::$made(mainstay_store::Dialect::Postgres).await).await;
                 }
             }
         )+
     };
+    ($($rest:tt)+) => { $crate::each_database! { @new $($rest)+ } };
+}
+
+async fn bring_up(address: String) -> Result<(), StoreError> {
+    let target = Target::Postgres { url: Secret::new(address) };
+    let db = Db::open(StoreOptions::new(target, Arc::new(SystemClock::new()))).await?;
+    let migrated = migrate::up(&db).await;
+    db.close().await;
+    migrated.map(drop)
 }
 
 fn server() -> String {

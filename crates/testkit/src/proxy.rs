@@ -11,8 +11,8 @@ use tokio::task::JoinHandle;
 
 /// The most that is passed on at once.
 const CHUNK: usize = 16 * 1024;
-/// How often a frozen proxy looks whether it was thawed.
-const THAW_LOOK: Duration = Duration::from_millis(5);
+/// How often is looked whether a frozen proxy was thawed, and whether something was lost.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Passes bytes on between its own address and a server, each chunk after a delay. It ends with
 /// this value.
@@ -35,7 +35,7 @@ impl Pace {
     async fn wait(&self) {
         tokio::time::sleep(self.delay).await;
         while self.frozen.load(Ordering::SeqCst) {
-            tokio::time::sleep(THAW_LOOK).await;
+            tokio::time::sleep(LOOK).await;
         }
     }
 }
@@ -84,6 +84,13 @@ impl SlowProxy {
     /// Loses the next `chunks` of what the server says, on whatever connection they come.
     pub fn swallow(&self, chunks: usize) {
         self.pace.swallowed.store(chunks, Ordering::SeqCst);
+    }
+
+    /// Waits until all that was to be lost is lost.
+    pub async fn until_swallowed(&self) {
+        while self.pace.swallowed.load(Ordering::SeqCst) > 0 {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// `host:port` of the proxy.

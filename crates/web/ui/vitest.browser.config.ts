@@ -5,12 +5,13 @@ export default defineConfig({
     include: ['browser/**/*.test.ts'],
     environment: 'node',
     globalSetup: 'browser/shared.ts',
-    // One page at a time: two cores have no room for more. One worker loads the tools only once.
-    fileParallelism: false,
+    // Two at a time: much of what a test does is to wait. A worker loads the tools only once.
+    maxWorkers: 2,
     isolate: false,
     // As long as for a locator: a busy machine is no failure.
     expect: { poll: { timeout: 15_000 } },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Each wait has a limit of its own, which names what did not come; these end what hangs.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
   },
 });

@@ -11,7 +11,7 @@ use mainstay_testkit::TestDatabase;
 const NOW: Timestamp = Timestamp::from_millis(1_794_776_400_007);
 
 async fn database_with(rows: i64) -> TestDatabase {
-    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let database = TestDatabase::empty(Dialect::Sqlite).await;
     let db = database.open_migrated().await;
     create(&db).await.unwrap();
     for id in 1..=rows {
@@ -47,7 +47,7 @@ async fn a_backup_under_writes_is_a_whole_state() {
         let target = folder.path().join(format!("copy-{copy}.db"));
         let copied = backup(database.path(), &target).await.unwrap();
         assert!(copied.bytes > 0);
-        let restored = TestDatabase::new(Dialect::Sqlite).await;
+        let restored = TestDatabase::empty(Dialect::Sqlite).await;
         restore(&target, restored.path(), NOW).await.unwrap();
         assert_eq!(count(&restored.open().await).await.unwrap() % 2, 0, "half a write was copied");
     }
@@ -70,7 +70,7 @@ async fn a_restore_brings_back_the_state_and_keeps_what_it_replaced() {
     assert_eq!(count(&database.open().await).await.unwrap(), 3);
 
     let aside = restored.replaced.unwrap();
-    let other = TestDatabase::new(Dialect::Sqlite).await;
+    let other = TestDatabase::empty(Dialect::Sqlite).await;
     restore(&aside, other.path(), NOW).await.unwrap();
     assert_eq!(count(&other.open().await).await.unwrap(), 4, "what was replaced is whole");
 }
@@ -96,11 +96,11 @@ async fn every_copy_and_every_restored_one_has_an_event_epoch_of_its_own() {
     assert_eq!(epoch(&database).await, "first", "the original goes on");
     let mut seen = std::collections::BTreeSet::from(["first".to_owned()]);
     for _ in 0..2 {
-        let restored = TestDatabase::new(Dialect::Sqlite).await;
+        let restored = TestDatabase::empty(Dialect::Sqlite).await;
         restore(&copy, restored.path(), NOW).await.unwrap();
         assert!(seen.insert(epoch(&restored).await), "{seen:?}");
     }
-    let served = TestDatabase::new(Dialect::Sqlite).await;
+    let served = TestDatabase::empty(Dialect::Sqlite).await;
     std::fs::copy(&copy, served.path()).unwrap();
     assert!(seen.insert(epoch(&served).await), "a copy that is served as it is: {seen:?}");
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
@@ -122,10 +122,10 @@ async fn a_log_that_was_never_folded_in_does_not_spoil_the_restored_file() {
         std::fs::copy(from, format!("{}{suffix}", crashed.display())).unwrap();
     }
     let restored = restore(&copy, &crashed, NOW).await.unwrap();
-    let other = TestDatabase::new(Dialect::Sqlite).await;
+    let other = TestDatabase::empty(Dialect::Sqlite).await;
     restore(&crashed, other.path(), NOW).await.unwrap();
     assert_eq!(count(&other.open().await).await.unwrap(), 3);
-    let aside = TestDatabase::new(Dialect::Sqlite).await;
+    let aside = TestDatabase::empty(Dialect::Sqlite).await;
     restore(&restored.replaced.unwrap(), aside.path(), NOW).await.unwrap();
     assert_eq!(count(&aside.open().await).await.unwrap(), 4);
 }
@@ -226,7 +226,7 @@ async fn two_backups_to_one_name_at_once_give_one_whole_file() {
     let (first, second) =
         tokio::join!(backup(database.path(), &target), backup(database.path(), &target));
     assert!(first.is_ok() || second.is_ok(), "{first:?} {second:?}");
-    let restored = TestDatabase::new(Dialect::Sqlite).await;
+    let restored = TestDatabase::empty(Dialect::Sqlite).await;
     restore(&target, restored.path(), NOW).await.unwrap();
     assert_eq!(count(&restored.open().await).await.unwrap(), 50);
 }

@@ -92,7 +92,7 @@ async fn what_is_committed_is_whole_and_announced(db: &Db, rung: &Arc<AtomicU64>
 /// Behind a proxy that delays each answer, so that the write truly waits at every await.
 #[tokio::test(flavor = "multi_thread")]
 async fn at_every_await_of_a_write_on_postgres() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let watching = database.open().await;
     create(&watching).await.unwrap();
     let proxy = SlowProxy::before(database.server_address(), DELAY).await;
@@ -116,7 +116,7 @@ async fn at_every_await_of_a_write_on_postgres() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn at_every_await_of_a_write_on_sqlite() {
-    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let database = TestDatabase::empty(Dialect::Sqlite).await;
     let db = database.open().await;
     create(&db).await.unwrap();
     let rung = Arc::new(AtomicU64::new(0));
@@ -126,6 +126,7 @@ async fn at_every_await_of_a_write_on_sqlite() {
 }
 
 each_database! {
+    empty;
     async fn a_storm_of_hang_ups_leaves_the_store_whole(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();
@@ -153,7 +154,7 @@ each_database! {
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_reads_leave_connections_that_answer_the_right_question() {
     for dialect in [Dialect::Sqlite, Dialect::Postgres] {
-        let database = TestDatabase::new(dialect).await;
+        let database = TestDatabase::empty(dialect).await;
         let db = database
             .open_with(Arc::new(SystemClock::new()), |options| {
                 options.connections = 2;

@@ -61,7 +61,7 @@ async fn insert_two(db: &Db, id: i64) -> Result<(), StoreError> {
 #[test]
 fn a_commit_without_room_fails_alone() {
     in_a_process_of_its_own("a_commit_without_room_fails_alone", async {
-        let database = TestDatabase::new(Dialect::Sqlite).await;
+        let database = TestDatabase::empty(Dialect::Sqlite).await;
         let db = database.open().await;
         create(&db).await.unwrap();
         assert_eq!(count(&db).await.unwrap(), 0);

@@ -31,7 +31,7 @@ async fn next(listener: &mut Listener) -> Result<mainstay_store::Notice, StoreEr
 
 #[tokio::test]
 async fn bells_are_heard_in_order_with_who_rang_them() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let db = database.open().await;
     let (mut listener, mut notifier) = (listener(&db).await, notifier(&db).await);
     let largest = "x".repeat(MAX_NOTICE);
@@ -51,7 +51,7 @@ async fn bells_are_heard_in_order_with_who_rang_them() {
 
 #[tokio::test]
 async fn a_bell_that_is_too_long_is_refused() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let mut notifier = notifier(&database.open().await).await;
     let bells = format!(r#"[["one","{}"]]"#, "x".repeat(MAX_NOTICE + 1));
     assert!(notifier.ring(&bells).await.is_err());
@@ -59,7 +59,7 @@ async fn a_bell_that_is_too_long_is_refused() {
 
 #[tokio::test]
 async fn a_dropped_wait_loses_no_bell() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let db = database.open().await;
     let (mut listener, mut notifier) = (listener(&db).await, notifier(&db).await);
     for round in 0..20 {
@@ -72,7 +72,7 @@ async fn a_dropped_wait_loses_no_bell() {
 
 #[tokio::test]
 async fn a_killed_listener_says_so_instead_of_reconnecting() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let db = database.open().await;
     let mut listener = listener(&db).await;
     let killed: i64 = db.fetch_one(&KILL, &[]).await.unwrap().get("killed").unwrap();
@@ -82,7 +82,7 @@ async fn a_killed_listener_says_so_instead_of_reconnecting() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_peer_that_is_gone_without_a_word_is_noticed_by_the_probe() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let proxy = SlowProxy::before(database.server_address(), Duration::ZERO).await;
     let Target::Postgres { url } = database.through(proxy.address()) else { unreachable!() };
     let direct: Secret<String> = url;
@@ -98,7 +98,7 @@ async fn a_peer_that_is_gone_without_a_word_is_noticed_by_the_probe() {
 
 #[tokio::test]
 async fn sqlite_has_no_bells() {
-    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let database = TestDatabase::empty(Dialect::Sqlite).await;
     let db = database.open().await;
     assert!(Listener::connect(&db, &["one"]).await.unwrap().is_none());
     assert!(Notifier::connect(&db).await.unwrap().is_none());

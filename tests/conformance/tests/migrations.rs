@@ -19,6 +19,52 @@ const TABLES: Sql = Sql::pair(
     "SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'schema_migrations' ORDER BY 1",
 );
 
+/// The version after which it is recorded since when something fails.
+const BEFORE_FAILING_SINCE: i64 = 12;
+/// One that works, one that was degraded before it went down, and one of which no change is kept.
+const FAILING: [Sql; 4] = [
+    Sql::same(
+        "test.services",
+        "INSERT INTO services (id, name, name_key, health_endpoint, format, poll_interval_ms,
+           timeout_ms, header_names, is_active, revision, generation, created_at, updated_at)
+         SELECT v.name, v.name, v.name, 'http://a.test/', 'status', 30000, 10000, '[]', 1, 1, 1, 0, 0
+         FROM (SELECT 'a' AS name UNION SELECT 'b' UNION SELECT 'c') AS v ORDER BY v.name",
+    ),
+    Sql::same(
+        "test.states",
+        "INSERT INTO service_states (service_no, poll_seq, dependency_revision, status, status_since,
+           breaker_state, breaker_failures, breaker_generation, backoff_attempt, healthy_count,
+           degraded_count, down_count, skipped_count)
+         SELECT v.number, 0, 0, v.status, v.since, 'closed', 0, 0, 0, 0, 0, 0, 0
+         FROM (SELECT 1 AS number, 'healthy' AS status, 25 AS since UNION SELECT 2, 'down', 50
+               UNION SELECT 3, 'degraded', 70) AS v",
+    ),
+    Sql::same(
+        "test.dependencies",
+        "INSERT INTO dependencies (id, service_no, slot, name, canonical_name, canonical_key, kind,
+           healthy, state, code, skipped, status, status_since, first_seen_at)
+         SELECT v.name, v.number, 0, v.name, v.name, v.name, 'other', 0, 2, 0, 0, v.status, v.since, 0
+         FROM (SELECT 1 AS number, 'x' AS name, 'healthy' AS status, 40 AS since
+               UNION SELECT 2, 'y', 'down', 40 UNION SELECT 3, 'z', 'down', 80) AS v ORDER BY v.number",
+    ),
+    Sql::same(
+        "test.changes",
+        "INSERT INTO changes (at, kind, service_no, dependency_no, before, after) VALUES
+           (10, 'service', 2, NULL, 'unknown', 'down'), (20, 'service', 2, NULL, 'down', 'healthy'),
+           (30, 'service', 2, NULL, 'healthy', 'degraded'), (50, 'service', 2, NULL, 'degraded', 'down'),
+           (10, 'service', 1, NULL, 'unknown', 'down'), (25, 'service', 1, NULL, 'down', 'healthy'),
+           (20, 'added', 2, 2, NULL, 'degraded'), (40, 'dependency', 2, 2, 'degraded', 'down')",
+    ),
+];
+const SERVICES_FAIL_SINCE: Sql = Sql::same(
+    "test.services_fail_since",
+    "SELECT failing_since FROM service_states ORDER BY service_no",
+);
+const DEPENDENCIES_FAIL_SINCE: Sql = Sql::same(
+    "test.dependencies_fail_since",
+    "SELECT failing_since FROM dependencies ORDER BY number",
+);
+
 async fn tables(db: &Db) -> Vec<String> {
     let rows = db.fetch_all(&TABLES, &[]).await.unwrap();
     rows.iter().map(|row| row.get("name").unwrap()).collect()
@@ -54,11 +100,12 @@ async fn all_succeed_at_once(database: &TestDatabase) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn several_that_make_a_fresh_file_at_once_all_succeed() {
     for _ in 0..40 {
-        all_succeed_at_once(&TestDatabase::new(Dialect::Sqlite).await).await;
+        all_succeed_at_once(&TestDatabase::empty(Dialect::Sqlite).await).await;
     }
 }
 
 each_database! {
+    empty;
     async fn up_down_and_up_again_from_a_clean_database(database: &TestDatabase) {
         let db = database.open().await;
         let newest = migrate::newest();
@@ -107,6 +154,26 @@ each_database! {
         assert!(matches!(refused, StoreError::ChangedMigration { version: 1 }), "{refused}");
     }
 
+    async fn what_fails_when_it_is_migrated_does_so_since_it_last_worked(database: &TestDatabase) {
+        let db = database.open().await;
+        migrate::up(&db).await.unwrap();
+        let later = migrate::newest() - BEFORE_FAILING_SINCE;
+        migrate::down(&db, u32::try_from(later).unwrap()).await.unwrap();
+        let written: Result<(), StoreError> = db.write(async |tx| {
+            for sql in &FAILING {
+                tx.execute(sql, &[]).await?;
+            }
+            Ok(())
+        }).await;
+        written.unwrap();
+        migrate::up(&db).await.unwrap();
+        for (sql, expected) in [(SERVICES_FAIL_SINCE, [None, Some(30), Some(70)]), (DEPENDENCIES_FAIL_SINCE, [None, Some(20), Some(80)])] {
+            let rows = db.fetch_all(&sql, &[]).await.unwrap();
+            let found: Vec<Option<i64>> = rows.iter().map(|row| row.get("failing_since").unwrap()).collect();
+            assert_eq!(found, expected);
+        }
+    }
+
     async fn an_installation_is_made_once(database: &TestDatabase) {
         let db = database.open_migrated().await;
         let ids = IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng));
@@ -125,7 +192,7 @@ async fn whoever_comes_second_waits_for_the_first() {
         "SELECT count(*) AS count FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
     );
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let db = database.open().await;
     let second = database.open().await;
     let migrating = db
@@ -147,7 +214,7 @@ async fn whoever_comes_second_waits_for_the_first() {
 /// Whatever refuses must not have written first, however often it is tried.
 #[tokio::test]
 async fn a_newer_file_keeps_every_byte() {
-    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let database = TestDatabase::empty(Dialect::Sqlite).await;
     let db = database.open_migrated().await;
     db.write(async |tx| tx.execute(&FROM_THE_FUTURE, &[]).await).await.unwrap();
     db.close().await;
@@ -164,7 +231,7 @@ async fn a_newer_file_keeps_every_byte() {
 async fn a_table_of_another_program_is_not_taken_for_ours() {
     const FOREIGN: Sql =
         Sql::same("test.foreign", "CREATE TABLE schema_migrations (version TEXT PRIMARY KEY)");
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let db = database.open().await;
     db.write(async |tx| tx.execute(&FOREIGN, &[]).await).await.unwrap();
     let refused = open(&database).await.unwrap_err();
@@ -173,7 +240,7 @@ async fn a_table_of_another_program_is_not_taken_for_ours() {
 
 #[tokio::test]
 async fn a_database_that_takes_no_writes_says_so() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let url = format!("{}?options=-c%20default_transaction_read_only%3Don", database.address());
     let target = mainstay_store::Target::Postgres { url: mainstay_base::Secret::new(url) };
     let clock = Arc::new(SystemClock::new());

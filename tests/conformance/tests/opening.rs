@@ -34,7 +34,7 @@ async fn a_file_that_is_no_database_is_refused_and_kept() {
 #[tokio::test]
 async fn the_database_of_another_program_is_refused_and_kept() {
     // An SQLite file whose header carries no mark of ours but which holds a table.
-    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let database = TestDatabase::empty(Dialect::Sqlite).await;
     database.open_migrated().await.close().await;
     let mut bytes = std::fs::read(database.path()).unwrap();
     bytes[68..72].fill(0);
@@ -62,7 +62,7 @@ async fn a_missing_folder_is_named() {
 #[tokio::test]
 async fn the_file_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
-    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let database = TestDatabase::empty(Dialect::Sqlite).await;
     database.open_migrated().await;
     let mode = std::fs::metadata(database.path()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -86,7 +86,7 @@ async fn an_address_that_is_none_is_refused_without_repeating_it() {
 
 #[tokio::test]
 async fn a_wrong_password_is_told_from_a_missing_server() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let address = database.address();
     let (before, after) = address.split_once("://").unwrap().1.split_once('@').unwrap();
     let user = before.split(':').next().unwrap();
@@ -100,7 +100,7 @@ async fn sqlite_keeps_what_is_announced_through_a_power_loss() {
     use mainstay_store::Sql;
     const SYNCHRONOUS: Sql = Sql::same("test.synchronous", "PRAGMA synchronous");
     const JOURNAL: Sql = Sql::same("test.journal", "PRAGMA journal_mode");
-    let database = TestDatabase::new(Dialect::Sqlite).await;
+    let database = TestDatabase::empty(Dialect::Sqlite).await;
     let db = database.open().await;
     let (full, wal) = db
         .write(async |tx| {
@@ -123,7 +123,7 @@ async fn every_postgres_session_has_its_bounds() {
                 current_setting('lock_timeout') AS lock,
                 current_setting('tcp_user_timeout') AS network",
     );
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let db = database.open().await;
     let row = db.fetch_one(&BOUNDS, &[]).await.unwrap();
     let bounds =

@@ -9,16 +9,17 @@ use mainstay_conformance_tests::{INSERT, count, create, insert};
 use mainstay_store::{Db, Dialect, Sql, StoreError, StoreOptions, values};
 use mainstay_testkit::{SlowProxy, TestDatabase};
 
-const ANSWER_LIMIT: Duration = Duration::from_millis(300);
+/// More than a busy machine takes for any answer that comes.
+const ANSWER_LIMIT: Duration = Duration::from_secs(2);
 /// Far more than a bounded wait takes, far less than the server's own limits.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// More than there are connections.
-const ROUNDS: i64 = 5;
+const ROUNDS: i64 = 3;
 
 /// Takes long enough for the server to fall silent meanwhile.
 const ECHO: Sql = Sql::same(
     "test.echo",
-    "SELECT CAST($1 AS BIGINT) AS echo FROM (SELECT pg_sleep(0.1)) AS slept",
+    "SELECT CAST($1 AS BIGINT) AS echo FROM (SELECT pg_sleep(0.5)) AS slept",
 );
 const MEANWHILE: Duration = Duration::from_millis(50);
 
@@ -29,7 +30,7 @@ struct House {
 }
 
 async fn house() -> House {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let proxy = SlowProxy::before(database.server_address(), Duration::ZERO).await;
     let target = database.through(proxy.address());
     let mut options = StoreOptions::new(target, Arc::new(SystemClock::new()));
@@ -63,7 +64,7 @@ async fn a_statement_without_an_answer_ends_and_its_connection_with_it() {
             matches!(error, StoreError::Unreachable { .. }) && error.is_transient(),
             "{error:?}"
         );
-        assert!(error.to_string().contains("no answer within 300 ms"), "{error}");
+        assert!(error.to_string().contains("no answer within 2000 ms"), "{error}");
     }
     soon(insert(&db, 1, Some("kept"))).await.unwrap();
     assert_eq!(soon(count(&db)).await.unwrap(), 1, "what was not answered is rolled back");
@@ -111,8 +112,11 @@ async fn a_caller_that_hangs_up_on_silence_costs_no_connection() {
             tx.now().await?;
             proxy.swallow(1);
             let lost = values![round, "lost", None::<i64>];
-            let asking = tx.execute(&INSERT, lost);
-            let _ = tokio::time::timeout(ANSWER_LIMIT / 10, asking).await;
+            // Whoever asked hangs up once the answer is lost: a later one is nobody's to lose.
+            tokio::select! {
+                _ = tx.execute(&INSERT, lost) => {}
+                () = proxy.until_swallowed() => {}
+            }
             Ok(())
         }));
         assert!(matches!(dropped.await, Err(StoreError::Poisoned)));

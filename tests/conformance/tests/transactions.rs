@@ -11,6 +11,8 @@ use mainstay_store::{Db, Dialect, Sql, StoreError, values};
 use mainstay_testkit::{FakeClock, each_database};
 
 const SHORT: Duration = Duration::from_millis(500);
+/// For what comes, however busy the machine is.
+const LONG: Duration = Duration::from_secs(30);
 
 const PARENT: Sql = Sql::same("test.parent", "CREATE TABLE parent (id BIGINT PRIMARY KEY)");
 /// What refers to nothing is found out at the commit only.
@@ -44,6 +46,7 @@ async fn patient(database: &mainstay_testkit::TestDatabase) -> Db {
 }
 
 each_database! {
+    empty;
     async fn an_error_rolls_everything_back(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();
@@ -80,7 +83,7 @@ each_database! {
         let db = database.open_with(Arc::new(SystemClock::new()), |options| {
             options.connections = 2;
         }).await;
-        db.probe_write(SHORT).await.unwrap();
+        db.probe_write(LONG).await.unwrap();
         let (holds, held) = tokio::sync::oneshot::channel();
         let (release, released) = tokio::sync::oneshot::channel::<()>();
         let holder = tokio::spawn({
@@ -98,12 +101,13 @@ each_database! {
         assert!(matches!(noticed, Err(StoreError::Busy { waited: SHORT })), "{noticed:?}");
         release.send(()).unwrap();
         holder.await.unwrap().unwrap();
-        db.probe_write(SHORT).await.unwrap();
+        db.probe_write(LONG).await.unwrap();
     }
 
     async fn a_busy_writer_that_commits_is_well(database: &TestDatabase) {
         let db = database.open_with(Arc::new(SystemClock::new()), |options| {
             options.connections = 2;
+            options.wait = LONG;
         }).await;
         create(&db).await.unwrap();
         let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -112,14 +116,15 @@ each_database! {
             tokio::spawn(async move {
                 while !stop.load(Ordering::SeqCst) {
                     db.write(async |_| {
-                        tokio::time::sleep(Duration::from_millis(20)).await;
+                        tokio::time::sleep(Duration::from_millis(100)).await;
                         Ok::<_, StoreError>(())
                     }).await.unwrap();
                 }
             })
         }).collect();
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        db.probe_write(Duration::from_millis(200)).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        // Its own turn would come after all of theirs, which take longer.
+        db.probe_write(Duration::from_secs(2)).await.unwrap();
         stop.store(true, Ordering::SeqCst);
         for writer in writers {
             writer.await.unwrap();
@@ -314,7 +319,7 @@ each_database! {
 /// PostgreSQL lets several writers in; SQLite has one, and the wait for it is bounded.
 #[tokio::test]
 async fn the_wait_for_the_sqlite_writer_is_bounded() {
-    let database = mainstay_testkit::TestDatabase::new(Dialect::Sqlite).await;
+    let database = mainstay_testkit::TestDatabase::empty(Dialect::Sqlite).await;
     let db = patient(&database).await;
     create(&db).await.unwrap();
     let waiting = db.clone();
@@ -333,7 +338,7 @@ async fn the_wait_for_the_sqlite_writer_is_bounded() {
 /// The time of PostgreSQL is its own, so that several instances agree.
 #[tokio::test]
 async fn postgres_does_not_take_its_time_from_the_injected_clock() {
-    let database = mainstay_testkit::TestDatabase::new(Dialect::Postgres).await;
+    let database = mainstay_testkit::TestDatabase::empty(Dialect::Postgres).await;
     let db = database.open_with(Arc::new(FakeClock::new()), |_| {}).await;
     let now = db.now().await.unwrap();
     let real = SystemClock::new().now();
@@ -346,11 +351,11 @@ async fn a_server_that_is_read_only_takes_no_writes() {
         "test.read_only",
         "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
     );
-    let database = mainstay_testkit::TestDatabase::new(Dialect::Postgres).await;
+    let database = mainstay_testkit::TestDatabase::empty(Dialect::Postgres).await;
     let before = database.open().await;
     before.write(async |tx| tx.execute(&READ_ONLY, &[]).await).await.unwrap();
     let db = database.open().await;
     db.ping().await.unwrap();
-    let noticed = db.probe_write(SHORT).await;
+    let noticed = db.probe_write(LONG).await;
     assert!(matches!(noticed, Err(StoreError::Denied { .. })), "{noticed:?}");
 }

@@ -18,6 +18,7 @@ const NAMES_NULL_FIRST: Sql =
     Sql::same("test.names", "SELECT name FROM thing ORDER BY name DESC NULLS FIRST, id");
 
 each_database! {
+    empty;
     async fn every_type_is_read_back_as_it_was_written(database: &TestDatabase) {
         let db = database.open().await;
         create(&db).await.unwrap();

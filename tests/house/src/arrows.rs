@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mainstay-breaker", &[]),
     // By its feature alone: without it the poller stands alone.
     ("mainstay-poller", &["mainstay-breaker"]),
+    ("mainstay-yaml", &[]),
     ("mainstay-kernel", &["mainstay-base"]),
     ("mainstay-graph", &["mainstay-base"]),
     ("mainstay-outbound", &["mainstay-base", "mainstay-breaker", "mainstay-kernel"]),
@@ -70,6 +71,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-store",
             "mainstay-events",
             "mainstay-jobs",
+            "mainstay-yaml",
         ],
     ),
     (
@@ -106,6 +108,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-http",
             "mainstay-standins",
             "mainstay-web",
+            "mainstay-yaml",
         ],
     ),
     ("mainstay-standins", &["mainstay-base"]),

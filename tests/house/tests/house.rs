@@ -52,6 +52,18 @@ fn no_file_hides_a_second_room() {
     none(&long);
 }
 
+/// `cargo run` hands on what a build script sets, and whatever begins with `MAINSTAY_` has to be a setting.
+#[test]
+fn what_a_build_script_sets_is_not_taken_for_a_setting() {
+    let scripts = source::files("build.rs").unwrap();
+    assert!(!scripts.is_empty(), "the scripts were not found");
+    let taken = concat!("rustc-env=", "MAINSTAY_");
+    let broken = scripts.iter().filter(|file| file.text.contains(taken));
+    none(
+        &broken.map(|file| format!("{} sets a MAINSTAY_ variable", file.path)).collect::<Vec<_>>(),
+    );
+}
+
 #[test]
 fn rules_and_dashboards_name_metrics_that_there_are() {
     let sources = source::files(".rs").unwrap();

@@ -4,14 +4,16 @@
 use std::time::Duration;
 
 use mainstay_base::Timestamp;
-use mainstay_store::{Db, Sql, StoreError, values};
+use mainstay_store::{Db, Row, Sql, StoreError, values};
 
 use crate::stream::Stream;
 
 /// How far the clocks of instances may be apart.
 const SKEW: Duration = Duration::from_mins(1);
-/// Events that are looked through for one answer.
-const MOST_SCANNED: i64 = 200_000;
+/// Events that the first statement looks through, and the most that a later one does: a busy span takes
+/// several, each twice as far as the one before, and none of them keeps a connection for long.
+const FIRST_SCANNED: i64 = 1_000;
+const MOST_SCANNED: i64 = 64_000;
 /// Halvings: more than a number has digits.
 const MOST_HALVINGS: usize = 64;
 
@@ -58,16 +60,35 @@ pub(crate) async fn between(
     let Some(ends) = db.fetch_optional(&ENDS, values![&name]).await? else { return Ok(Vec::new()) };
     let (floor, last): (i64, i64) = (ends.get("floor_seq")?, ends.get("last_seq")?);
     let ends = (floor.saturating_add(1), last.saturating_add(1));
-    let first = first_at(db, &name, ends, earlier(from)).await?;
-    let end = first_at(db, &name, (first, ends.1), to.plus(SKEW)).await?;
-    let end = end.min(first.saturating_add(MOST_SCANNED));
-    let rows = db.fetch_all(&PICK, values![&name, first, end, kinds, from, to, most]).await?;
-    rows.iter()
-        .map(|row| {
-            let (at, kind, fields) = (row.get("at")?, row.get("kind")?, row.get("payload")?);
-            Ok(PastEvent { at, kind, fields })
-        })
-        .collect()
+    let mut next = first_at(db, &name, ends, earlier(from)).await?;
+    let end = first_at(db, &name, (next, ends.1), to.plus(SKEW)).await?;
+    let (mut found, mut scanned) = (Vec::new(), FIRST_SCANNED);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    while next < end && found.len() < most {
+        let upto = end.min(next.saturating_add(scanned));
+        let left = i64::try_from(most.saturating_sub(found.len())).unwrap_or(i64::MAX);
+        let rows = db.fetch_all(&PICK, values![&name, next, upto, kinds, from, to, left]).await?;
+        for row in &rows {
+            found.push(past_event(row)?);
+        }
+        (next, scanned) = (upto, scanned.saturating_mul(2).min(MOST_SCANNED));
+    }
+    Ok(found)
+}
+
+/// Since when every event of a stream is kept; `None` where none was ever removed.
+pub(crate) async fn kept_since(db: &Db, stream: Stream) -> Result<Option<Timestamp>, StoreError> {
+    let name = stream.to_string();
+    let Some(ends) = db.fetch_optional(&ENDS, values![&name]).await? else { return Ok(None) };
+    let floor: i64 = ends.get("floor_seq")?;
+    if floor == 0 {
+        return Ok(None);
+    }
+    let first = db.fetch_optional(&TIME_OF, values![&name, floor.saturating_add(1)]).await?;
+    match first {
+        Some(row) => Ok(Some(row.get("at")?)),
+        None => Ok(Some(db.now().await?)),
+    }
 }
 
 /// The first number of `low..high` whose event is not before `at`.
@@ -94,6 +115,11 @@ async fn first_at(
         }
     }
     Ok(low)
+}
+
+fn past_event(row: &Row) -> Result<PastEvent, StoreError> {
+    let (at, kind, fields) = (row.get("at")?, row.get("kind")?, row.get("payload")?);
+    Ok(PastEvent { at, kind, fields })
 }
 
 fn earlier(at: Timestamp) -> Timestamp {

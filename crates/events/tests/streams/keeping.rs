@@ -10,6 +10,8 @@ use crate::house::{Instance, LONG, ask, ask_after, log, next, number, numbered, 
 
 const FLOOR: Sql = Sql::same("test.floor", "SELECT floor_seq FROM event_streams WHERE name = $1");
 const AGE: Sql = Sql::same("test.age", "UPDATE events SET at = at - $1 WHERE seq <= $2");
+const RENAME: Sql =
+    Sql::same("test.rename", "UPDATE events SET kind = 'rare' WHERE seq = $1 OR seq = $2");
 const RAISE: Sql = Sql::same("test.raise", "UPDATE event_streams SET floor_seq = $1");
 const AN_HOUR: i64 = 60 * 60 * 1_000;
 
@@ -136,11 +138,32 @@ each_database! {
         assert_eq!(found(90, 30, 7).await.len(), 7);
         assert_eq!(found(54, 6, 1_000).await.len(), 0);
         assert!(found(90, 30, 1).await[0].fields.contains("1001"), "the oldest first");
+        // A statement looks through 1 000 of them, the next one through 2 000: what stands at either end is found.
+        instance.db.write(async |tx| tx.execute(&RENAME, values![1_i64, 3_000_i64]).await).await.unwrap();
+        let rare = ["rare".to_owned()];
+        let ends = instance.events.between(Stream::Org, &rare, (at(180), at(-1)), 10).await.unwrap();
+        let fields: Vec<&str> = ends.iter().map(|event| event.fields.as_str()).collect();
+        assert!(matches!(fields[..], [first, last] if first.contains('1') && last.contains("3000")), "{fields:?}");
         let others = ["other".to_owned()];
         let none = instance.events.between(Stream::Org, &others, (at(180), at(0)), 10).await.unwrap();
         assert_eq!(none, []);
         let nobody = instance.events.between(Stream::User(user()), &kinds, (at(180), at(0)), 10).await;
         assert_eq!(nobody.unwrap(), [], "a stream without events");
+        instance.stop().await;
+    }
+
+    async fn since_when_events_are_kept_is_known(database: &TestDatabase) {
+        let instance = Instance::start_with(database, |options| options.kept_count = 10).await;
+        assert_eq!(instance.events.kept_since(Stream::Org).await.unwrap(), None, "there are none");
+        write(&instance, Stream::Org, 30).await;
+        assert_eq!(instance.events.kept_since(Stream::Org).await.unwrap(), None, "all are kept");
+        instance.db.write(async |tx| tx.execute(&AGE, values![AN_HOUR, 25]).await).await.unwrap();
+        instance.events.clean_up().await.unwrap();
+        let since = instance.events.kept_since(Stream::Org).await.unwrap().unwrap();
+        let kinds = [numbered(1).kind().to_owned()];
+        let span = (mainstay_base::Timestamp::from_millis(0), instance.db.now().await.unwrap());
+        let kept = instance.events.between(Stream::Org, &kinds, span, 100).await.unwrap();
+        assert_eq!((kept.len(), kept[0].at), (10, since));
         instance.stop().await;
     }
 }

@@ -6,6 +6,6 @@ pub mod checks;
 pub mod nets;
 pub mod program;
 
-pub use checks::{BadNet, Check, Checker};
+pub use checks::{BadNet, Checker, Checks, Running};
 pub use nets::{Loading, Nets, NotDone};
-pub use program::{Agent, Identity};
+pub use program::{Agent, Identity, Reporter};

@@ -30,15 +30,20 @@ pub struct Nets {
     unloaded: BTreeMap<Id, i64>,
     order: VecDeque<Id>,
     bytes: usize,
+    /// The number of the last finding of all: a net that is loaded anew goes on behind it, since whoever
+    /// fetches remembers how far they were.
+    last: u64,
 }
 
 #[derive(Debug)]
 struct Kept {
     generation: i64,
     definition: Value,
-    last: u64,
     results: VecDeque<Finding>,
+    bytes: usize,
     dropped: u64,
+    /// How many of them were told with the last page, which nobody has acknowledged yet.
+    told: u64,
 }
 
 #[derive(Debug)]
@@ -77,7 +82,7 @@ pub struct Found {
     pub results: Vec<NetResult>,
     /// Whether there are more.
     pub has_more: bool,
-    /// How many were dropped since the net was loaded.
+    /// How many were dropped since the findings before these were acknowledged.
     pub dropped: u64,
 }
 
@@ -103,7 +108,7 @@ impl Nets {
             return Err(NotDone::TooMany);
         }
         let (definition, results) = (definition.clone(), VecDeque::new());
-        let net = Kept { generation, definition, last: 0, results, dropped: 0 };
+        let net = Kept { generation, definition, results, bytes: 0, dropped: 0, told: 0 };
         self.nets.insert(id, net);
         Ok(Loading::Anew)
     }
@@ -115,7 +120,7 @@ impl Nets {
     pub fn unload(&mut self, id: Id, generation: i64) -> Result<(), NotDone> {
         self.refuse_older(id, generation)?;
         if let Some(net) = self.nets.remove(&id) {
-            self.bytes = self.bytes.saturating_sub(net.bytes());
+            self.bytes = self.bytes.saturating_sub(net.bytes);
         }
         if self.unloaded.insert(id, generation).is_none() {
             self.order.push_back(id);
@@ -139,14 +144,26 @@ impl Nets {
             result = json!({ "error": "the finding is too large to be told", "bytes": bytes });
             bytes = result.to_string().len();
         }
-        net.last = net.last.saturating_add(1);
-        let result = NetResult { seq: net.last, generation, result };
+        self.last = self.last.saturating_add(1);
+        let result = NetResult { seq: self.last, generation, result };
         net.results.push_back(Finding { bytes, result });
+        net.bytes = net.bytes.saturating_add(bytes);
         self.bytes = self.bytes.saturating_add(bytes);
-        while net.results.len() > MAX_KEPT || self.bytes > MAX_KEPT_BYTES {
-            let Some(oldest) = net.results.pop_front() else { break };
-            net.dropped = net.dropped.saturating_add(1);
-            self.bytes = self.bytes.saturating_sub(oldest.bytes);
+        if net.results.len() > MAX_KEPT {
+            self.bytes = self.bytes.saturating_sub(net.drop_oldest());
+        }
+        self.make_room();
+    }
+
+    /// The net that keeps most gives way: one that finds little loses nothing to it.
+    fn make_room(&mut self) {
+        while self.bytes > MAX_KEPT_BYTES {
+            let largest = self.nets.values_mut().max_by_key(|net| net.bytes);
+            let freed = largest.map_or(0, Kept::drop_oldest);
+            if freed == 0 {
+                return;
+            }
+            self.bytes = self.bytes.saturating_sub(freed);
         }
     }
 
@@ -155,9 +172,11 @@ impl Nets {
     pub fn results(&mut self, id: Id, after: u64) -> Option<Found> {
         let net = self.nets.get_mut(&id)?;
         while net.results.front().is_some_and(|oldest| oldest.result.seq <= after) {
-            let fetched = net.results.pop_front();
-            self.bytes = self.bytes.saturating_sub(fetched.map_or(0, |one| one.bytes));
+            self.bytes = self.bytes.saturating_sub(net.let_go());
+            net.dropped = net.dropped.saturating_sub(net.told);
+            net.told = 0;
         }
+        net.told = net.dropped;
         let mut bytes = 0_usize;
         let fits = |one: &&Finding| {
             let fits = bytes < MAX_PAGE_BYTES;
@@ -188,8 +207,17 @@ impl Nets {
 }
 
 impl Kept {
-    fn bytes(&self) -> usize {
-        self.results.iter().map(|one| one.bytes).fold(0, usize::saturating_add)
+    /// Lets the oldest finding go, and tells its bytes.
+    fn let_go(&mut self) -> usize {
+        let bytes = self.results.pop_front().map_or(0, |one| one.bytes);
+        self.bytes = self.bytes.saturating_sub(bytes);
+        bytes
+    }
+
+    /// The same for one that nobody has fetched.
+    fn drop_oldest(&mut self) -> usize {
+        self.dropped = self.dropped.saturating_add(u64::from(!self.results.is_empty()));
+        self.let_go()
     }
 }
 

@@ -66,6 +66,16 @@ fn what_an_older_generation_found_is_dropped_and_numbers_go_on() {
 }
 
 #[test]
+fn numbers_go_on_when_a_net_is_loaded_anew() {
+    let mut nets = loaded(1);
+    nets.keep(id(1), 1, json!(1));
+    nets.unload(id(1), 2).unwrap();
+    nets.load(id(1), 3, &json!({})).unwrap();
+    nets.keep(id(1), 3, json!(2));
+    assert_eq!(seqs(&nets.results(id(1), 1).unwrap()), [2], "who has the first sees the second");
+}
+
+#[test]
 fn everything_has_a_bound() {
     let mut nets = loaded(1);
     for number in 0..MAX_KEPT + 10 {
@@ -96,4 +106,37 @@ fn everything_has_a_bound() {
         nets.load(id(number), 1, &json!({})).unwrap();
     }
     assert_eq!(nets.load(id(5_000), 1, &json!({})), Err(NotDone::TooMany));
+}
+
+#[test]
+fn when_all_of_them_keep_too_much_the_largest_gives_way() {
+    let mut nets = loaded(1);
+    nets.load(id(2), 1, &json!({})).unwrap();
+    nets.keep(id(2), 1, json!("small and old"));
+    for _ in 0..MAX_KEPT_BYTES / MAX_RESULT_BYTES + 9 {
+        nets.keep(id(1), 1, json!("x".repeat(MAX_RESULT_BYTES - 10)));
+    }
+    for number in 0..9 {
+        nets.keep(id(2), 1, json!(number));
+    }
+    assert!(nets.bytes <= MAX_KEPT_BYTES);
+    let (large, small) = (nets.results(id(1), 0).unwrap(), nets.results(id(2), 0).unwrap());
+    assert_eq!((small.results.len(), small.dropped), (10, 0));
+    assert!(large.dropped >= 9, "{}", large.dropped);
+    let kept = nets.nets.values().flat_map(|net| net.results.iter().map(|one| one.bytes));
+    assert_eq!(nets.bytes, kept.sum::<usize>());
+}
+
+#[test]
+fn what_was_dropped_is_told_until_it_is_acknowledged() {
+    let mut nets = loaded(1);
+    for number in 0..MAX_KEPT + 3 {
+        nets.keep(id(1), 1, json!(number));
+    }
+    assert_eq!(nets.results(id(1), 0).unwrap().dropped, 3);
+    let page = nets.results(id(1), 0).unwrap();
+    assert_eq!(page.dropped, 3, "nobody has it yet");
+    nets.keep(id(1), 1, json!("one more"));
+    let next = nets.results(id(1), page.results.last().unwrap().seq).unwrap();
+    assert_eq!(next.dropped, 1, "what was dropped since");
 }

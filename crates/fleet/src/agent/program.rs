@@ -7,18 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mainstay_base::{Clock, Id, Moment};
-use mainstay_kernel::spread;
 use serde_json::Value;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
-use tokio::time::sleep;
 
-use super::checks::{BadNet, Check, Checker, MAX_CHECKS, MIN_EVERY};
+use super::checks::{BadNet, Checker, MAX_CHECKS, Running};
 use super::nets::{Loading, Nets, NotDone};
+use crate::agents::Finding;
 use crate::agents::answer::{AGENT, AgentHealth, NetResults};
 
-/// The most checks that run at once.
-const MAX_AT_ONCE: usize = 50;
+/// How often the log is told of calls that were refused.
+const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// Who an agent is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +45,22 @@ struct Inner {
 struct Findings {
     nets: Mutex<Nets>,
     checks_run: AtomicU64,
-    turns: Semaphore,
 }
 
 struct State {
-    running: HashMap<Id, JoinSet<()>>,
+    running: HashMap<Id, Running>,
     called_at: Moment,
+    /// Calls that were refused and not told of yet, and when the last ones were.
+    refused: u64,
+    told_at: Option<Moment>,
+}
+
+/// Takes what the checks of a net find. A clone is the same one.
+#[derive(Clone)]
+pub struct Reporter {
+    findings: Arc<Findings>,
+    net: Id,
+    generation: i64,
 }
 
 /// Why a net was not loaded.
@@ -72,18 +79,32 @@ impl Agent {
     #[must_use]
     pub fn new(identity: Identity, checker: Arc<dyn Checker>, clock: Arc<dyn Clock>) -> Self {
         let started = clock.moment();
-        let findings = Arc::new(Findings {
-            nets: Mutex::default(),
-            checks_run: AtomicU64::new(0),
-            turns: Semaphore::new(MAX_AT_ONCE),
+        let findings = Arc::new(Findings { nets: Mutex::default(), checks_run: AtomicU64::new(0) });
+        let state = Mutex::new(State {
+            running: HashMap::new(),
+            called_at: started,
+            refused: 0,
+            told_at: None,
         });
-        let state = Mutex::new(State { running: HashMap::new(), called_at: started });
         Self(Arc::new(Inner { identity, clock, checker, started, findings, state }))
     }
 
     /// Somebody who knows the token has called.
     pub fn called(&self) {
         lock(&self.0.state).called_at = self.0.clock.moment();
+    }
+
+    /// Somebody without the token has called. The log is told so, but not of each.
+    pub fn refused(&self) {
+        let now = self.0.clock.moment();
+        let mut state = lock(&self.0.state);
+        state.refused = state.refused.saturating_add(1);
+        if state.told_at.is_none_or(|last| now.since(last) >= TELL_EVERY) {
+            let calls = std::mem::take(&mut state.refused);
+            state.told_at = Some(now);
+            drop(state);
+            tracing::warn!(event = "call_refused", calls, "somebody called without the token");
+        }
     }
 
     /// For how long nobody has called.
@@ -114,15 +135,20 @@ impl Agent {
     /// [`LoadError`] says why not; then everything is as it was.
     pub fn load(&self, id: Id, generation: i64, definition: &Value) -> Result<(), LoadError> {
         let checks = self.0.checker.checks(definition)?;
-        if checks.len() > MAX_CHECKS {
+        if checks.count() > MAX_CHECKS {
             let text = format!("it has more than {MAX_CHECKS} checks; make several nets of it");
             return Err(BadNet(text).into());
         }
         let mut state = lock(&self.0.state);
         let loading = lock(&self.0.findings.nets).load(id, generation, definition)?;
         if loading == Loading::Anew {
-            // The old ones end where they are: their set is dropped.
-            state.running.insert(id, self.run(id, generation, checks));
+            // The old ones end where they are.
+            state.running.remove(&id);
+            let reporter = Reporter { findings: Arc::clone(&self.0.findings), net: id, generation };
+            let count = checks.count();
+            state.running.insert(id, checks.start(reporter));
+            drop(state);
+            tracing::info!(event = "net_loaded", net_id = %id, generation, checks = count, "a net runs");
         }
         Ok(())
     }
@@ -134,7 +160,11 @@ impl Agent {
     pub fn unload(&self, id: Id, generation: i64) -> Result<(), NotDone> {
         let mut state = lock(&self.0.state);
         lock(&self.0.findings.nets).unload(id, generation)?;
-        state.running.remove(&id);
+        let was_running = state.running.remove(&id).is_some();
+        drop(state);
+        if was_running {
+            tracing::info!(event = "net_unloaded", net_id = %id, generation, "a net is let go");
+        }
         Ok(())
     }
 
@@ -142,37 +172,31 @@ impl Agent {
     #[must_use]
     pub fn results(&self, id: Id, after: u64) -> Option<NetResults> {
         let found = lock(&self.0.findings.nets).results(id, after)?;
-        let boot_id = self.0.identity.boot_id;
+        let (boot_id, now) = (self.0.identity.boot_id, Some(self.0.clock.now()));
         let (results, has_more, dropped) = (found.results, found.has_more, found.dropped);
-        Some(NetResults { boot_id, results, has_more, dropped })
-    }
-
-    fn run(&self, id: Id, generation: i64, checks: Vec<Arc<dyn Check>>) -> JoinSet<()> {
-        let mut running = JoinSet::new();
-        for (at, check) in checks.into_iter().enumerate() {
-            let findings = Arc::clone(&self.0.findings);
-            let every = check.every().max(MIN_EVERY);
-            // So that they do not all start together.
-            let first = spread(u64::try_from(at).unwrap_or(0), every);
-            running.spawn(async move {
-                sleep(first).await;
-                loop {
-                    findings.run(id, generation, check.as_ref()).await;
-                    sleep(every).await;
-                }
-            });
-        }
-        running
+        Some(NetResults { boot_id, now, results, has_more, dropped })
     }
 }
 
-impl Findings {
-    async fn run(&self, id: Id, generation: i64, check: &dyn Check) {
-        // It is never closed.
-        let Ok(_turn) = self.turns.acquire().await else { return };
-        let found = check.run().await;
-        self.checks_run.fetch_add(1, Ordering::Relaxed);
-        lock(&self.nets).keep(id, generation, found);
+impl Reporter {
+    /// The net that it is for.
+    #[must_use]
+    pub const fn net(&self) -> Id {
+        self.net
+    }
+
+    /// Keeps a finding until somebody has fetched it.
+    pub fn found(&self, finding: &Finding) {
+        self.findings.checks_run.fetch_add(1, Ordering::Relaxed);
+        // A finding is plain numbers and texts: JSON holds it.
+        let value = serde_json::to_value(finding).unwrap_or_default();
+        lock(&self.findings.nets).keep(self.net, self.generation, value);
+    }
+}
+
+impl fmt::Debug for Reporter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Reporter").field("net", &self.net).finish_non_exhaustive()
     }
 }
 

@@ -1,34 +1,55 @@
 //! Checks run while their net is loaded, and not a moment longer.
 
-use std::sync::atomic::AtomicU32;
-
-use futures_util::future::BoxFuture;
+use mainstay_base::Timestamp;
 use mainstay_testkit::FakeClock;
 use serde_json::json;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use super::*;
+use crate::agent::checks::Checks;
+use crate::model::location::{CheckKind, LocationStatus};
 
-/// Each check counts its own runs.
-struct Counting;
-
-struct Counter(AtomicU32);
+/// So many checks, each of which finds something every ten seconds.
+struct Counting(usize);
 
 impl Checker for Counting {
-    fn checks(&self, definition: &Value) -> Result<Vec<Arc<dyn Check>>, BadNet> {
+    fn checks(&self, definition: &Value) -> Result<Box<dyn Checks>, BadNet> {
         let count = definition.get("checks").and_then(Value::as_u64);
         let count = count.ok_or_else(|| BadNet("name how many checks there are".to_owned()))?;
-        let one = |_| Arc::new(Counter(AtomicU32::new(0))) as Arc<dyn Check>;
-        Ok((0..count).map(one).collect())
+        Ok(Box::new(Self(usize::try_from(count).unwrap())))
     }
 }
 
-impl Check for Counter {
-    fn every(&self) -> Duration {
-        Duration::from_secs(10)
+impl Checks for Counting {
+    fn count(&self) -> usize {
+        self.0
     }
 
-    fn run(&self) -> BoxFuture<'_, Value> {
-        Box::pin(async { json!({ "run": self.0.fetch_add(1, Ordering::Relaxed) + 1 }) })
+    fn start(self: Box<Self>, reporter: Reporter) -> Running {
+        let mut running = JoinSet::new();
+        for place in 0..self.0 {
+            let reporter = reporter.clone();
+            running.spawn(async move {
+                sleep(Duration::from_secs(u64::try_from(place).unwrap() * 5)).await;
+                loop {
+                    reporter.found(&finding());
+                    sleep(Duration::from_secs(10)).await;
+                }
+            });
+        }
+        Box::new(running)
+    }
+}
+
+fn finding() -> Finding {
+    Finding {
+        kind: CheckKind::Service,
+        name: "orders".to_owned(),
+        at: Timestamp::from_millis(0),
+        status: LocationStatus::Healthy,
+        latency_ms: None,
+        error: None,
     }
 }
 
@@ -39,7 +60,7 @@ fn id(number: u32) -> Id {
 fn agent() -> (Arc<FakeClock>, Agent) {
     let clock = Arc::new(FakeClock::new());
     let identity = Identity { worker: id(1), generation: 4, boot_id: id(2) };
-    let agent = Agent::new(identity, Arc::new(Counting), Arc::clone(&clock) as _);
+    let agent = Agent::new(identity, Arc::new(Counting(0)), Arc::clone(&clock) as _);
     (clock, agent)
 }
 

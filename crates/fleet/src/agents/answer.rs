@@ -1,8 +1,11 @@
 //! What an agent answers: the one form of it, for who asks and for who answers.
 
-use mainstay_base::Id;
+use mainstay_base::{Id, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::providers::error::told;
+use crate::providers::machine::MAX_WORD;
 
 /// What every agent of ours calls itself: a stranger on its port does not.
 pub const AGENT: &str = "mainstay-agent";
@@ -34,6 +37,18 @@ pub struct AgentHealth {
     pub uptime_s: u64,
 }
 
+impl AgentHealth {
+    /// Why it does not run its nets although it answers, by its own word.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        let is_well = self.status == "ok";
+        (!is_well).then(|| {
+            let status: String = told(&self.status).chars().take(MAX_WORD).collect();
+            format!("its agent says that it is {status}")
+        })
+    }
+}
+
 /// A net that is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadedNet {
@@ -48,11 +63,14 @@ pub struct LoadedNet {
 pub struct NetResults {
     /// This run of the program: the numbers of another begin anew.
     pub boot_id: Id,
+    /// What time it is by the agent's clock, which may be wrong.
+    #[serde(default)]
+    pub now: Option<Timestamp>,
     /// Oldest first, at most [`MAX_PAGE`].
     pub results: Vec<NetResult>,
     /// Whether there are more.
     pub has_more: bool,
-    /// How many were dropped since the start because nobody fetched them in time.
+    /// How many were dropped because nobody fetched them in time, since what came before these was acknowledged.
     pub dropped: u64,
 }
 

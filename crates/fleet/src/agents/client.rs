@@ -30,6 +30,9 @@ pub const MAX_ANSWER: usize = 2 * 1024 * 1024;
 const NUL: &str = "\\u0000";
 const REPLACEMENT: &str = "\\ufffd";
 
+/// What an agent says that has unloaded a net.
+const NO_CONTENT: u16 = 204;
+
 /// What these calls are called in the metrics of the outbound room.
 const PURPOSE: &str = "agent";
 
@@ -103,6 +106,10 @@ impl WebAgents {
         let mut url = at(door, &["nets", &net.to_string()]);
         url.query_pairs_mut().append_pair("generation", &generation.to_string());
         match self.ask(WebRequest::delete(PURPOSE, &url), door).await {
+            // Somebody else may say yes to everything, and has more to say than nothing.
+            Ok(answer) if answer.status != NO_CONTENT => {
+                Err(AgentError::Foreign("it unloaded nothing".to_owned()))
+            }
             Ok(_) | Err(AgentError::NoSuchNet) => Ok(()),
             Err(error) => Err(error),
         }
@@ -120,7 +127,8 @@ impl WebAgents {
         let found: NetResults = read(&answer)?;
         let is_in_order = found.results.is_sorted_by(|one, next| one.seq < next.seq);
         let begins_after = found.results.first().is_none_or(|first| first.seq > after);
-        if found.results.len() > MAX_PAGE || !is_in_order || !begins_after {
+        let fits = found.results.last().is_none_or(|last| i64::try_from(last.seq).is_ok());
+        if found.results.len() > MAX_PAGE || !is_in_order || !begins_after || !fits {
             return Err(AgentError::Foreign("its results are in no order".to_owned()));
         }
         Ok(found)
@@ -180,7 +188,8 @@ fn read<T: DeserializeOwned>(answer: &WebAnswer) -> Result<T, AgentError> {
 }
 
 fn failed(error: &FetchError) -> AgentError {
-    let message = told(error.message());
+    // What follows is advice for whoever watches a service.
+    let message = told(error.message().split(';').next().unwrap_or_default());
     match error.kind() {
         // It answers, and with what no agent would send.
         FetchErrorKind::TooLarge | FetchErrorKind::RedirectBlocked => AgentError::Foreign(message),

@@ -1,13 +1,15 @@
 //! What is asked of the program on a machine: [`key`] (how it knows us) → [`door`] (where it is) →
-//! [`Agents`], by HTTP the [`client`] → [`answer`] or [`error`] → [`measure`]. A
-//! [`card`] is what an agent on this host leaves for who started it.
+//! [`Agents`], by HTTP the [`client`] → [`answer`] with its [`finding`]s, or [`error`] → [`measure`]. A
+//! [`card`] is what an agent on this host leaves for who started it, its [`log`] what it says.
 
 pub mod answer;
 pub mod card;
 pub mod client;
 pub mod door;
 pub mod error;
+pub mod finding;
 pub mod key;
+pub mod log;
 pub mod measure;
 
 use futures_util::future::BoxFuture;
@@ -19,6 +21,7 @@ pub use card::AgentCard;
 pub use client::WebAgents;
 pub use door::AgentDoor;
 pub use error::AgentError;
+pub use finding::Finding;
 pub use key::AgentKey;
 
 /// What comes of a call, some time.

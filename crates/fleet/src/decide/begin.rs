@@ -24,7 +24,7 @@ pub enum Refusal {
     #[error("the net is busy ({}); wait for that to end", .0.name())]
     NetBusy(NetOperation),
     /// The worker stands elsewhere.
-    #[error("the worker is {}, so it can't {}; {}", .0.name(), verb(*.1), cure(*.0))]
+    #[error("the worker is {}, so it can't {}; {}", .0.name(), verb(*.1), cure(*.0, *.1))]
     WrongStatus(WorkerStatus, WorkerOperation),
     /// An ephemeral worker is not stopped.
     #[error(
@@ -57,6 +57,10 @@ pub fn worker(crew: &Crew, kind: WorkerOperation, id: Id, now: Timestamp) -> Res
     let mut next = crew.clone();
     let worker = &mut next.worker;
     worker.operation = Some(Underway { id, kind, since: now, deadline: now.plus(kind.limit()) });
+    if worker.status != WorkerStatus::Error {
+        // From now on it says what this operation waits for.
+        worker.reason = None;
+    }
     if kind.makes_a_machine() {
         worker.becomes(WorkerStatus::Provisioning, None, now);
         // The generation that this step brings: the machine's name is made of it.
@@ -123,8 +127,9 @@ const fn verb(kind: WorkerOperation) -> &'static str {
     }
 }
 
-const fn cure(status: WorkerStatus) -> &'static str {
+const fn cure(status: WorkerStatus, kind: WorkerOperation) -> &'static str {
     match status {
+        WorkerStatus::Stopped if matches!(kind, WorkerOperation::Stop) => "there is nothing to do",
         WorkerStatus::Pending => "provision it first",
         WorkerStatus::Provisioning => "wait until it is ready",
         WorkerStatus::Ready => "it runs already",
@@ -165,6 +170,15 @@ mod tests {
                 assert_eq!(provisions, kind.makes_a_machine());
             }
         }
+    }
+
+    #[test]
+    fn a_stop_of_one_that_is_stopped_is_not_told_to_start_it() {
+        let refused = |kind| worker(&crew(WorkerStatus::Stopped, &[]), kind, id(9), NOW);
+        let told = refused(WorkerOperation::Stop).unwrap_err().to_string();
+        assert!(told.ends_with("there is nothing to do"), "{told}");
+        let told = refused(WorkerOperation::Retry).unwrap_err().to_string();
+        assert!(told.ends_with("start it first"), "{told}");
     }
 
     #[test]

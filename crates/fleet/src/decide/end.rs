@@ -143,9 +143,9 @@ pub fn net(crew: &Crew, id: Id, end: &NetEnd, now: Timestamp) -> Crew {
 pub fn failure_of(error: &ProviderError) -> Failure {
     let code = match error {
         ProviderError::Gone(_) => FailureCode::WorkerGone,
-        ProviderError::Unreachable(_) | ProviderError::Ambiguous(_) => {
-            FailureCode::ProviderUnavailable
-        }
+        ProviderError::Unreachable(_)
+        | ProviderError::LeftAlone { .. }
+        | ProviderError::Ambiguous(_) => FailureCode::ProviderUnavailable,
         ProviderError::Conflict { .. } => FailureCode::ProviderConflict,
         ProviderError::Throttled { .. } => FailureCode::ProviderThrottled,
         ProviderError::Denied(_) => FailureCode::ProviderDenied,
@@ -157,7 +157,7 @@ pub fn failure_of(error: &ProviderError) -> Failure {
 fn destroy(next: &mut Crew, kind: WorkerOperation, now: Timestamp) {
     let failure = Failure::new(FailureCode::WorkerGone, "the worker was destroyed");
     lose(next, (WorkerStatus::Pending, None), &failure, now, None);
-    next.worker.loses_machine();
+    next.worker.is_rid_of_machine();
     next.worker.ends(None, now);
     for net in &mut next.nets {
         net.cast_generation = None;
@@ -180,6 +180,10 @@ fn fail(next: &mut Crew, kind: WorkerOperation, failure: &Failure, now: Timestam
         let lost = (WorkerStatus::Error, Some(failure.detail.clone()));
         lose(next, lost, failure, now, None);
     }
+    if next.worker.status != WorkerStatus::Error {
+        // What it waited for is told with its end.
+        next.worker.reason = None;
+    }
     if is_gone {
         next.worker.loses_machine();
     }
@@ -188,7 +192,13 @@ fn fail(next: &mut Crew, kind: WorkerOperation, failure: &Failure, now: Timestam
 
 /// Whether the worker may be up or down, and nobody knows.
 const fn is_the_workers(code: FailureCode) -> bool {
-    matches!(code, FailureCode::WorkerUnavailable | FailureCode::TimedOut | FailureCode::GivenUp)
+    matches!(
+        code,
+        FailureCode::WorkerUnavailable
+            | FailureCode::TimedOut
+            | FailureCode::GivenUp
+            | FailureCode::CalledOff
+    )
 }
 
 #[cfg(test)]

@@ -72,7 +72,10 @@ fn the_table_of_what_fails() {
             let is_gone = code == FailureCode::WorkerGone;
             let is_silent = matches!(
                 code,
-                FailureCode::WorkerUnavailable | FailureCode::TimedOut | FailureCode::GivenUp
+                FailureCode::WorkerUnavailable
+                    | FailureCode::TimedOut
+                    | FailureCode::GivenUp
+                    | FailureCode::CalledOff
             );
             let is_error = match kind {
                 Provision | Retry => true,

@@ -2,25 +2,26 @@
 //!
 //! | the worker was | our agent answers | it does not, twice | the machine is gone | memory is lost | the provider fails |
 //! |---|---|---|---|---|---|
-//! | ready | nets as it says | error | error | nets unloaded | nothing |
-//! | stopped | nothing | nothing | error | nothing | nothing |
+//! | ready | nets as it says | error | error | nets unloaded | a warning |
+//! | stopped | nothing | nothing | error | nothing | a warning |
 //! | error, asked for | ready, nets as it says | nothing | nothing | nothing | nothing |
 //! | error, by the loop | nothing | nothing | nothing | nothing | nothing |
 //!
 //! What a look has found holds for the crew that it was begun with. Where the worker has changed since, all
-//! of it is stale; where a net has, what was found of that net is.
+//! of it is stale; where a net has, what was found of that net is. The loop looks at a worker that something is being
+//! done to only while that waits for the provider.
 
 use mainstay_base::{Id, Timestamp};
 
 use super::lose;
 use crate::agents::{AgentHealth, LoadedNet};
-use crate::model::{Crew, Failure, FailureCode, LoadState, Net, WorkerStatus};
+use crate::model::{Crew, Failure, FailureCode, LoadState, Net, Worker, WorkerStatus};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
     /// Its own agent answered.
-    Well(AgentHealth),
+    Well(Answer),
     /// Nobody answered, or another than its agent, also when asked again.
     Lost(String),
     /// The provider said twice that there is no such machine.
@@ -37,6 +38,52 @@ pub enum Look {
     },
     /// The provider has trouble of its own: nothing is known.
     Unknown(String),
+}
+
+/// What a worker's own agent said, and its provider beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What the agent said.
+    pub health: AgentHealth,
+    /// The provider's word for what the machine does, where it was asked.
+    pub provider_state: Option<String>,
+    /// What keeps the provider from answering, which is shown.
+    pub trouble: Option<String>,
+}
+
+impl Look {
+    /// Its own agent answered, and nobody else was asked.
+    #[must_use]
+    pub const fn answered(health: AgentHealth) -> Self {
+        Self::Well(Answer { health, provider_state: None, trouble: None })
+    }
+
+    /// What its own agent said, where it answered.
+    #[must_use]
+    pub const fn health(&self) -> Option<&AgentHealth> {
+        match self {
+            Self::Well(answer) => Some(&answer.health),
+            _ => None,
+        }
+    }
+
+    /// The same with the provider's word for a machine whose agent answered.
+    #[must_use]
+    pub fn while_it_is(mut self, word: String) -> Self {
+        if let Self::Well(answer) = &mut self {
+            answer.provider_state = Some(word);
+        }
+        self
+    }
+
+    /// The same with what keeps its provider from answering, which is shown of one that is well.
+    #[must_use]
+    pub fn warned(mut self, trouble: Option<String>) -> Self {
+        if let Self::Well(answer) = &mut self {
+            answer.trouble = trouble;
+        }
+        self
+    }
 }
 
 /// A crew after a look.
@@ -69,19 +116,30 @@ pub fn look(
     if then.worker.generation != crew.worker.generation {
         return None;
     }
+    let waits = asker == Asker::Loop && crew.worker.operation.is_some();
+    if waits && !crew.worker.waits() {
+        // Its operation goes on meanwhile: that nobody answers may be its doing.
+        return None;
+    }
     let mut next = Reconciled { crew: crew.clone(), strays: Vec::new() };
     let found = &ours(crew, found);
+    // What its operation waits for stays shown.
+    if has_machine(crew.worker.status) && !waits {
+        next.crew.worker.reason = warning(found);
+    }
     match found {
-        Look::Well(health) => well(then, &mut next, health, asker, now),
+        Look::Well(answer) => well(then, &mut next, answer, asker, now),
         Look::Lost(why) if crew.worker.status == WorkerStatus::Ready => {
-            lost(&mut next.crew, FailureCode::WorkerUnavailable, why, now);
+            lost(&mut next.crew, why, now);
         }
         Look::Gone(why) if has_machine(crew.worker.status) => {
-            lost(&mut next.crew, FailureCode::WorkerGone, why, now);
+            lost(&mut next.crew, why, now);
             next.crew.worker.loses_machine();
         }
         Look::Cold { .. } if crew.worker.status == WorkerStatus::Ready => {
-            forget(then, &mut next.crew, now);
+            forget(then, &mut next.crew, &[], now);
+            // Whoever wakes it begins another run, and what that one is given is not lost.
+            next.crew.worker.boot_id = None;
         }
         Look::Lost(_)
         | Look::Gone(_)
@@ -98,6 +156,15 @@ pub fn look(
     Some(next)
 }
 
+/// What is shown of a worker that has not failed: that its provider can't say how it is.
+fn warning(found: &Look) -> Option<String> {
+    match found {
+        Look::Unknown(why) => Some(why.clone()),
+        Look::Well(answer) => answer.trouble.clone(),
+        _ => None,
+    }
+}
+
 /// What whoever asked is told: a failure of the provider is one of the check, a lost worker is not.
 fn failure(found: &Look) -> Option<Failure> {
     match found {
@@ -106,13 +173,15 @@ fn failure(found: &Look) -> Option<Failure> {
     }
 }
 
+/// Whether it is the agent of a worker's last order that answers.
+pub(crate) fn is_ours(worker: &Worker, health: &AgentHealth) -> bool {
+    health.worker_id == worker.id && Some(health.generation) == worker.machine_generation
+}
+
 /// An agent of another order is a machine that should be gone by now: not ours.
 fn ours(crew: &Crew, found: &Look) -> Look {
     match found {
-        Look::Well(health)
-            if health.worker_id != crew.worker.id
-                || Some(health.generation) != crew.worker.machine_generation =>
-        {
+        Look::Well(Answer { health, .. }) if !is_ours(&crew.worker, health) => {
             let (theirs, ordered) = (health.generation, crew.worker.machine_generation);
             let ordered = ordered.map_or_else(|| "none".to_owned(), |number| number.to_string());
             Look::Lost(format!(
@@ -127,12 +196,14 @@ const fn has_machine(status: WorkerStatus) -> bool {
     matches!(status, WorkerStatus::Ready | WorkerStatus::Stopped)
 }
 
-fn lost(crew: &mut Crew, code: FailureCode, why: &str, now: Timestamp) {
-    let failure = Failure::new(code, why);
+/// Whoever loads or unloads a net meanwhile is told the same, whether its agent or its whole machine is gone.
+fn lost(crew: &mut Crew, why: &str, now: Timestamp) {
+    let failure = Failure::new(FailureCode::WorkerUnavailable, why);
     lose(crew, (WorkerStatus::Error, Some(why.to_owned())), &failure, now, None);
 }
 
-fn well(then: &Crew, next: &mut Reconciled, health: &AgentHealth, asker: Asker, now: Timestamp) {
+fn well(then: &Crew, next: &mut Reconciled, answer: &Answer, asker: Asker, now: Timestamp) {
+    let health = &answer.health;
     let worker = &mut next.crew.worker;
     let comes_back = worker.status == WorkerStatus::Error && asker == Asker::Person;
     if comes_back {
@@ -142,10 +213,13 @@ fn well(then: &Crew, next: &mut Reconciled, health: &AgentHealth, asker: Asker, 
         return;
     }
     worker.last_seen_at = Some(now);
+    if answer.provider_state.is_some() {
+        worker.provider_state.clone_from(&answer.provider_state);
+    }
     let is_another_run = worker.boot_id.is_some_and(|known| known != health.boot_id);
     worker.boot_id = Some(health.boot_id);
     if is_another_run {
-        forget(then, &mut next.crew, now);
+        forget(then, &mut next.crew, &health.loaded_nets, now);
     }
     let is_unchanged = |net: &Net| is_unchanged(then, net);
     for net in next.crew.nets.iter_mut().filter(|net| is_unchanged(net)) {
@@ -154,9 +228,12 @@ fn well(then: &Crew, next: &mut Reconciled, health: &AgentHealth, asker: Asker, 
     next.strays = strays(then, &next.crew, &health.loaded_nets);
 }
 
-/// Everything in the agent's memory is gone.
-fn forget(then: &Crew, crew: &mut Crew, now: Timestamp) {
-    for net in crew.nets.iter_mut().filter(|net| is_unchanged(then, net)) {
+/// Everything that an earlier run of the agent was given is gone. What this one holds of it was given to this
+/// one: each load has a number of its own.
+fn forget(then: &Crew, crew: &mut Crew, held: &[LoadedNet], now: Timestamp) {
+    let is_held = |net: &Net| held.iter().any(|one| is_what_was_cast(net, *one));
+    let is_lost = |net: &&mut Net| is_unchanged(then, net) && !is_held(net);
+    for net in crew.nets.iter_mut().filter(is_lost) {
         net.cast_generation = None;
         if net.load_state == LoadState::Loaded {
             net.becomes(LoadState::Unloaded, None, now);

@@ -22,7 +22,7 @@ fn health(boot: u32, nets: &[(u32, i64)]) -> AgentHealth {
 fn founds() -> Vec<(&'static str, Look)> {
     let word = || "x".to_owned();
     vec![
-        ("well", Look::Well(health(400, &[(1, 2)]))),
+        ("well", Look::answered(health(400, &[(1, 2)]))),
         ("lost", Look::Lost(word())),
         ("gone", Look::Gone(word())),
         ("asleep", Look::Asleep { provider_state: word() }),
@@ -71,10 +71,21 @@ fn the_table_of_statuses() {
 }
 
 #[test]
+fn a_net_that_is_unloaded_meanwhile_ends_with_its_worker_unavailable() {
+    for found in [Look::Lost("x".to_owned()), Look::Gone("x".to_owned())] {
+        let resting = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
+        let before = begin::net(&resting, id(1), NetOperation::Unload, id(9), NOW).unwrap();
+        let after = look(&before, &before, &found, Asker::Loop, NOW).unwrap().crew;
+        let ended = after.nets[0].ended.clone().and_then(|ended| ended.failure).unwrap();
+        assert_eq!(ended.code, FailureCode::WorkerUnavailable, "{found:?}");
+    }
+}
+
+#[test]
 fn what_agrees_changes_nothing_but_when_it_was_seen() {
     let before =
         crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded), a_net(2, LoadState::Unloaded)]);
-    let found = Look::Well(health(400, &[(1, 2)]));
+    let found = Look::answered(health(400, &[(1, 2)]));
     let after = look(&before, &before, &found, Asker::Loop, NOW).unwrap();
     let mut wanted = before.clone();
     wanted.worker.last_seen_at = Some(NOW);
@@ -101,7 +112,7 @@ fn each_net_is_what_the_agent_says() {
         let before = crew(WorkerStatus::Ready, &[one, a_net(2, Loaded)]);
         let mut nets = vec![(2, 2)];
         nets.extend(held.map(|generation| (1, generation)));
-        let found = Look::Well(health(400, &nets));
+        let found = Look::answered(health(400, &nets));
         let after = look(&before, &before, &found, Asker::Loop, NOW).unwrap();
         let told = format!("{state:?} {cast:?} {held:?}");
         assert_eq!(before.check_step(&after.crew), Ok(()), "{told}");
@@ -112,15 +123,36 @@ fn each_net_is_what_the_agent_says() {
 }
 
 #[test]
-fn another_run_of_the_agent_has_nothing_in_memory() {
-    let before = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
-    let found = Look::Well(health(401, &[(1, 2)]));
+fn another_run_of_the_agent_has_in_memory_only_what_it_was_given_itself() {
+    let nets = [1, 2, 3].map(|number| a_net(number, LoadState::Loaded));
+    let before = crew(WorkerStatus::Ready, &nets);
+    // The first was loaded since; of the second it holds another number, and of the third nothing.
+    let found = Look::answered(health(401, &[(1, 2), (2, 1)]));
     let after = look(&before, &before, &found, Asker::Loop, NOW).unwrap();
-    assert_eq!(after.crew.nets[0].load_state, LoadState::Unloaded);
+    let states = after.crew.nets.iter().map(|net| (net.load_state, net.cast_generation));
+    let lost = (LoadState::Unloaded, None);
+    assert_eq!(states.collect::<Vec<_>>(), [(LoadState::Loaded, Some(2)), lost, lost]);
     assert_eq!(after.crew.worker.boot_id, Some(id(401)));
-    assert_eq!(after.strays, [LoadedNet { id: id(1), generation: 2 }]);
+    assert_eq!(after.strays, [LoadedNet { id: id(2), generation: 1 }]);
     let again = look(&after.crew, &after.crew, &found, Asker::Loop, NOW).unwrap();
     assert_eq!(again.crew.nets, after.crew.nets, "and the next look changes nothing");
+}
+
+#[test]
+fn what_is_loaded_on_one_that_was_cold_stays_loaded() {
+    let before =
+        crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded), a_net(2, LoadState::Loaded)]);
+    let cold = Look::Cold { provider_state: "cold".to_owned() };
+    let slept = look(&before, &before, &cold, Asker::Loop, NOW).unwrap().crew;
+    assert_eq!((slept.worker.boot_id, slept.nets[0].cast_generation), (None, None));
+    // The load wakes it, and another run begins.
+    let mut loaded = slept.clone();
+    loaded.nets[0].cast_generation = Some(6);
+    loaded.nets[0].becomes(LoadState::Loaded, None, NOW);
+    let found = Look::answered(health(401, &[(1, 6)]));
+    let after = look(&loaded, &loaded, &found, Asker::Loop, NOW).unwrap();
+    assert_eq!((after.crew.nets, after.strays), (loaded.nets, vec![]));
+    assert_eq!(after.crew.worker.boot_id, Some(id(401)));
 }
 
 #[test]
@@ -129,14 +161,14 @@ fn an_agent_of_another_order_is_not_ours() {
     for (worker, generation) in [(100, 4), (100, 6), (101, 5)] {
         let mut theirs = health(400, &[(1, 2)]);
         (theirs.worker_id, theirs.generation) = (id(worker), generation);
-        let after = look(&before, &before, &Look::Well(theirs), Asker::Loop, NOW).unwrap();
+        let after = look(&before, &before, &Look::answered(theirs), Asker::Loop, NOW).unwrap();
         assert_eq!(after.crew.worker.status, WorkerStatus::Error, "{worker} {generation}");
         assert_eq!(after.strays, []);
     }
     let failed = asked(&crew(WorkerStatus::Error, &[]));
     let mut theirs = health(400, &[]);
     theirs.generation = 4;
-    let after = look(&failed, &failed, &Look::Well(theirs), Asker::Person, NOW).unwrap();
+    let after = look(&failed, &failed, &Look::answered(theirs), Asker::Person, NOW).unwrap();
     assert_eq!(after.crew.worker.status, WorkerStatus::Error, "nor does it bring the worker back");
 }
 
@@ -159,7 +191,7 @@ fn a_net_that_has_changed_since_is_left_alone() {
     now.nets[0].generation += 2;
     now.nets.push(a_net(3, LoadState::Loaded));
     for found in [health(400, &[(2, 2)]), health(401, &[(1, 1), (3, 1)])] {
-        let after = look(&then, &now, &Look::Well(found), Asker::Loop, NOW).unwrap();
+        let after = look(&then, &now, &Look::answered(found), Asker::Loop, NOW).unwrap();
         assert_eq!(after.crew.nets[0], now.nets[0]);
         assert_eq!(after.crew.nets[2], now.nets[2]);
         assert_eq!(after.strays, []);
@@ -173,7 +205,8 @@ fn a_net_that_has_changed_since_is_left_alone() {
 fn a_net_that_is_being_loaded_is_left_alone() {
     let ready = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
     let busy = begin::net(&ready, id(1), NetOperation::Load, id(9), NOW).unwrap();
-    let after = look(&busy, &busy, &Look::Well(health(401, &[(1, 1)])), Asker::Loop, NOW).unwrap();
+    let after =
+        look(&busy, &busy, &Look::answered(health(401, &[(1, 1)])), Asker::Loop, NOW).unwrap();
     assert_eq!((&after.crew.nets, after.strays), (&busy.nets, vec![]));
 }
 
@@ -182,7 +215,7 @@ fn what_was_lost_for_a_while_and_still_holds_its_nets_has_them_again() {
     let ready = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
     let lost = look(&ready, &ready, &Look::Lost("x".to_owned()), Asker::Loop, NOW).unwrap().crew;
     assert_eq!(lost.nets[0].load_state, LoadState::Unloaded);
-    let found = Look::Well(health(400, &[(1, 2)]));
+    let found = Look::answered(health(400, &[(1, 2)]));
     let asked = asked(&lost);
     let after = look(&asked, &asked, &found, Asker::Person, NOW).unwrap();
     assert_eq!(asked.check_step(&after.crew), Ok(()));
@@ -193,7 +226,61 @@ fn what_was_lost_for_a_while_and_still_holds_its_nets_has_them_again() {
 #[test]
 fn a_net_that_nobody_knows_is_a_stray() {
     let ready = crew(WorkerStatus::Ready, &[]);
-    let found = Look::Well(health(400, &[(8, 1)]));
+    let found = Look::answered(health(400, &[(8, 1)]));
     let after = look(&ready, &ready, &found, Asker::Loop, NOW).unwrap();
     assert_eq!(after.strays, [LoadedNet { id: id(8), generation: 1 }]);
+}
+
+#[test]
+fn trouble_of_the_provider_is_a_warning_until_it_is_over() {
+    for status in [WorkerStatus::Ready, WorkerStatus::Stopped] {
+        let before = crew(status, &[]);
+        let trouble = Look::Unknown("the provider can't be reached".to_owned());
+        let warned = look(&before, &before, &trouble, Asker::Loop, NOW).unwrap().crew;
+        assert_eq!(warned.worker.status, status);
+        assert_eq!(warned.worker.reason.as_deref(), Some("the provider can't be reached"));
+        assert!(!warned.worker.is_told_apart(&before.worker), "nothing has changed");
+        let asleep = Look::Asleep { provider_state: "warm".to_owned() };
+        let over = look(&warned, &warned, &asleep, Asker::Loop, NOW).unwrap().crew;
+        assert_eq!(over.worker.reason, None);
+    }
+}
+
+#[test]
+fn the_word_of_the_provider_is_kept_whenever_it_was_asked() {
+    let mut before = crew(WorkerStatus::Ready, &[]);
+    for (found, word) in [
+        (Look::Asleep { provider_state: "warm".to_owned() }, "warm"),
+        (Look::answered(health(400, &[])).while_it_is("running".to_owned()), "running"),
+        (Look::Cold { provider_state: "cold".to_owned() }, "cold"),
+        (Look::answered(health(400, &[])), "cold"),
+        (Look::answered(health(400, &[])).while_it_is("running".to_owned()), "running"),
+    ] {
+        before = look(&before, &before, &found, Asker::Loop, NOW).unwrap().crew;
+        assert_eq!(before.worker.provider_state.as_deref(), Some(word), "{found:?}");
+    }
+    let mut theirs = health(400, &[]);
+    theirs.generation = 4;
+    let found = Look::answered(theirs).while_it_is("running".to_owned());
+    let lost = look(&before, &before, &found, Asker::Loop, NOW).unwrap().crew;
+    assert_eq!(lost.worker.provider_state, None, "not of one whose agent is not ours");
+}
+
+#[test]
+fn the_loop_is_heard_under_an_operation_only_while_that_waits() {
+    let resting = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
+    let mut busy = begin::worker(&resting, WorkerOperation::Stop, id(9), NOW).unwrap();
+    for (word, found) in founds() {
+        assert_eq!(look(&busy, &busy, &found, Asker::Loop, NOW), None, "{word}");
+    }
+    busy.worker.reason = Some("503".to_owned());
+    for (word, found) in founds() {
+        let after = look(&busy, &busy, &found, Asker::Loop, NOW).unwrap().crew;
+        assert_eq!(busy.check_step(&after), Ok(()), "{word}");
+        assert_eq!(after.worker.operation, busy.worker.operation, "{word}");
+        let is_lost = matches!(word, "lost" | "gone");
+        assert_eq!(after.worker.status == WorkerStatus::Error, is_lost, "{word}");
+        let reason = if is_lost { "x" } else { "503" };
+        assert_eq!(after.worker.reason.as_deref(), Some(reason), "{word}");
+    }
 }

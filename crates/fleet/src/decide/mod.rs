@@ -1,5 +1,7 @@
 //! The rules, pure: whether an operation may [`begin`], what becomes of a worker and its nets when it
-//! [`end`]s, what a [`look`] at a worker means, and when the health loop should [`brake`] and doubt itself.
+//! [`end`]s, what a [`look`] at a worker means, what its provider has [`said`] of its machine,
+//! what a page of findings does ([`gather`]) and how it is [`shown`], when a machine that nobody has is looked for no more ([`orders`]),
+//! and when the health loop should [`brake`] and doubt itself.
 //!
 //! Each takes a crew as it stands and gives it as it will stand; `record` writes the difference, with an
 //! event for each.
@@ -9,7 +11,11 @@ pub mod brake;
 pub mod end;
 #[cfg(test)]
 pub(crate) mod fixture;
+pub mod gather;
 pub mod look;
+pub mod orders;
+pub mod said;
+pub mod shown;
 
 pub use begin::Refusal;
 pub use brake::Brake;
@@ -30,6 +36,10 @@ fn lose(
     but: Option<mainstay_base::Id>,
 ) {
     crew.worker.becomes(status, reason, now);
+    if status == WorkerStatus::Error {
+        // What its provider said of it is of before.
+        crew.worker.provider_state = None;
+    }
     for net in crew.nets.iter_mut().filter(|net| Some(net.id) != but) {
         net.drops_off(failure, now);
     }

@@ -105,8 +105,10 @@ pub enum FailureCode {
     NotConfigured,
     /// It took too long.
     TimedOut,
-    /// Whoever did it died too often, or was told to stop.
+    /// Whoever did it died too often.
     GivenUp,
+    /// Its owner called it off, by what they asked for next.
+    CalledOff,
 }
 
 impl Failure {
@@ -117,6 +119,12 @@ impl Failure {
 }
 
 impl WorkerOperation {
+    /// Whether the machine is gone after it.
+    #[must_use]
+    pub const fn ends_the_machine(self) -> bool {
+        matches!(self, Self::Destroy | Self::Delete)
+    }
+
     /// Each of them.
     pub const ALL: [Self; 7] = [
         Self::Provision,
@@ -171,7 +179,7 @@ impl NetOperation {
 
 impl FailureCode {
     /// Each of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::WorkerGone,
         Self::WorkerUnavailable,
         Self::NetRefused,
@@ -183,6 +191,7 @@ impl FailureCode {
         Self::NotConfigured,
         Self::TimedOut,
         Self::GivenUp,
+        Self::CalledOff,
     ];
 
     /// The word for it, in the API and in the database.
@@ -200,6 +209,7 @@ impl FailureCode {
             Self::NotConfigured => "provider_not_configured",
             Self::TimedOut => "operation_timed_out",
             Self::GivenUp => "operation_given_up",
+            Self::CalledOff => "operation_called_off",
         }
     }
 }

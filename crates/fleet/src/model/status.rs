@@ -55,14 +55,15 @@ impl WorkerStatus {
         }
     }
 
-    /// Whether a worker may go there in one step. Every one may be destroyed, which leads to pending.
+    /// Whether a worker may go there in one step. Every one may be destroyed, which leads to pending; one whose
+    /// stop was asked for and done is stopped, also where somebody who found it silent meanwhile was quicker.
     #[must_use]
     pub const fn may_become(self, next: Self) -> bool {
         match next {
             Self::Pending => !matches!(self, Self::Pending),
             Self::Provisioning => matches!(self, Self::Pending | Self::Error),
             Self::Ready => matches!(self, Self::Provisioning | Self::Stopped | Self::Error),
-            Self::Stopped => matches!(self, Self::Ready),
+            Self::Stopped => matches!(self, Self::Ready | Self::Error),
             Self::Error => matches!(self, Self::Provisioning | Self::Ready | Self::Stopped),
         }
     }
@@ -122,7 +123,7 @@ mod tests {
             (Provisioning, &[Ready, Error, Pending]),
             (Ready, &[Stopped, Error, Pending]),
             (Stopped, &[Ready, Error, Pending]),
-            (Error, &[Provisioning, Ready, Pending]),
+            (Error, &[Provisioning, Ready, Stopped, Pending]),
         ];
         for (from, wanted) in allowed {
             for next in WorkerStatus::ALL {

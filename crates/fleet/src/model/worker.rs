@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::operation::{Ended, Failure, Underway, WorkerOperation};
 use super::status::{UnknownWord, WorkerStatus};
-use crate::providers::{Machine, ProviderKind, Region, Size};
+use crate::providers::{Machine, MachineName, ProviderKind, Region, Size};
 
 /// The most workers of one user.
 pub const MAX_WORKERS_PER_USER: i64 = 1_000;
@@ -49,7 +49,8 @@ pub struct Worker {
     pub status: WorkerStatus,
     /// Since when.
     pub status_since: Timestamp,
-    /// Why, where it failed.
+    /// Why it failed; of one that has not, what keeps its provider from saying how it is, or from doing what is
+    /// being done.
     pub reason: Option<String>,
     /// Counts its announced states: whatever was begun under another one is stale.
     pub generation: i64,
@@ -88,12 +89,38 @@ impl Worker {
         }
     }
 
-    /// Forgets its machine.
+    /// Whether what is being done to it waits for its provider.
+    pub(crate) fn waits(&self) -> bool {
+        let is_warned = self.reason.is_some() && self.status != WorkerStatus::Error;
+        self.operation.is_some() && is_warned
+    }
+
+    /// Its machine is gone. Of what order it was stays known: something of it may be left, which ends
+    /// when the worker is destroyed.
     pub(crate) fn loses_machine(&mut self) {
         self.machine = None;
-        self.machine_generation = None;
         self.boot_id = None;
         self.provider_state = None;
+    }
+
+    /// It has no machine, and nothing is left of one.
+    pub(crate) fn is_rid_of_machine(&mut self) {
+        self.loses_machine();
+        self.machine_generation = None;
+    }
+
+    /// What the machine of its last order is called, where nobody has seen it: it may have been made all the
+    /// same.
+    pub(crate) fn unseen_order(&self) -> Option<MachineName> {
+        let name = MachineName::of(self.id, self.machine_generation?);
+        let is_seen = self.machine.as_ref().is_some_and(|machine| machine.name == name);
+        (!is_seen).then_some(name)
+    }
+
+    /// What its machines are called that nobody has ended, as far as is known.
+    pub(crate) fn unended(&self) -> impl Iterator<Item = MachineName> {
+        let seen = self.machine.as_ref().map(|machine| machine.name.clone());
+        seen.into_iter().chain(self.unseen_order())
     }
 
     /// Whether its owner and the events are told that it differs from `before`: then it is of a new

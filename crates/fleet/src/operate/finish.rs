@@ -20,12 +20,20 @@ pub(super) fn timed_out() -> Failure {
     Failure::new(FailureCode::TimedOut, "it took too long and was given up; look, then try again")
 }
 
-/// Why an operation whose job has failed has failed. Only the health loop cancels, when time is up.
-pub(super) fn given_up(change: &Change) -> Failure {
+/// Why an operation whose job has failed has failed; of one that was cancelled, its time tells.
+pub(super) fn given_up(change: &Change) -> Option<Failure> {
     match (change.cause, &change.failure) {
-        (Cause::Cancelled, _) => timed_out(),
-        (_, Some(failure)) => Failure::new(FailureCode::GivenUp, failure.message.clone()),
-        (_, None) => Failure::new(FailureCode::GivenUp, "whoever did it died; try again"),
+        (Cause::Cancelled, _) => None,
+        (_, Some(failure)) => Some(Failure::new(FailureCode::GivenUp, failure.message.clone())),
+        (_, None) => Some(Failure::new(FailureCode::GivenUp, "whoever did it died; try again")),
+    }
+}
+
+/// The health loop cancels when time is up, and people before that.
+fn cancelled(deadline: Timestamp, now: Timestamp) -> Failure {
+    match now < deadline {
+        true => Failure::new(FailureCode::CalledOff, "it was called off before it was done"),
+        false => timed_out(),
     }
 }
 
@@ -46,12 +54,13 @@ impl Attempt<'_> {
         finished.await.map_err(|error: FleetError| later(&error))
     }
 
-    pub(super) async fn finish_look(&self, found: &Look) -> Result<(), JobError> {
+    /// [`FleetError::Overtaken`] when the worker is not as it was when it was looked at.
+    pub(super) async fn finish_look(&self, seen: &Crew, found: &Look) -> Result<(), FleetError> {
         let mut strays = Vec::new();
         let finished = self.context.finish(async |tx, out| {
             let Some((before, now)) = self.locked(tx).await? else { return Ok(()) };
             let asker = Asker::Person;
-            let Some(next) = look(&self.crew, &before, found, asker, now) else {
+            let Some(next) = look(seen, &before, found, asker, now) else {
                 measure::stale();
                 return Err(FleetError::Overtaken);
             };
@@ -60,13 +69,16 @@ impl Attempt<'_> {
             strays = next.strays;
             Ok(())
         });
-        finished.await.map_err(|error: FleetError| later(&error))?;
-        self.fleet.drop_strays(&self.crew, &strays).await;
+        finished.await?;
+        self.fleet.drop_strays(seen, &strays).await;
         Ok(())
     }
 
     /// The crew, locked, if the operation still goes on.
-    async fn locked(&self, tx: &mut Tx) -> Result<Option<(Crew, Timestamp)>, FleetError> {
+    pub(super) async fn locked(
+        &self,
+        tx: &mut Tx,
+    ) -> Result<Option<(Crew, Timestamp)>, FleetError> {
         let found = crew::lock(tx, self.subject.worker).await?;
         let goes_on = |crew: &Crew| self.subject.deadline(crew, self.operation).is_some();
         match found.filter(goes_on) {
@@ -87,20 +99,19 @@ impl Fleet {
         out: &mut Outbox,
         subject: Subject,
         operation: Id,
-        failure: &Failure,
+        failure: Option<Failure>,
     ) -> Result<bool, FleetError> {
         let Some(before) = crew::lock(tx, subject.worker).await? else { return Ok(false) };
-        if subject.deadline(&before, operation).is_none() {
-            return Ok(false);
-        }
+        let Some(deadline) = subject.deadline(&before, operation) else { return Ok(false) };
         let now = tx.now().await?;
+        let failure = failure.unwrap_or_else(|| cancelled(deadline, now));
         match subject.net {
             None => {
-                let ended = WorkerEnd::Failed { failure: failure.clone(), machine: None };
+                let ended = WorkerEnd::Failed { failure, machine: None };
                 self.end_worker(tx, out, &before, &ended, now).await?;
             }
             Some(net) => {
-                let ended = NetEnd::Failed(failure.clone());
+                let ended = NetEnd::Failed(failure);
                 self.end_net(tx, out, &before, net, &ended, now).await?;
             }
         }
@@ -120,21 +131,28 @@ impl Fleet {
             net.operation.is_some_and(|underway| underway.id == operation)
         };
         let subject = Subject { worker, net: crew.nets.iter().find(is_its).map(|net| net.id) };
-        self.end_unfinished(tx, out, subject, operation, &timed_out()).await.map(drop)
+        self.end_unfinished(tx, out, subject, operation, Some(timed_out())).await.map(drop)
     }
 
-    /// Tells an agent to drop what it should not hold; what fails is tried again with the next look.
+    /// Tells an agent to drop what it should not hold, all of it in the time of one question: it may have made up
+    /// as much as it likes. What fails is tried again with the next look.
     pub(crate) async fn drop_strays(&self, crew: &Crew, strays: &[LoadedNet]) {
         let worker = &crew.worker;
         let door = worker.machine.as_ref().and_then(|machine| self.door(worker, machine));
         let Some(door) = door else { return };
-        for stray in strays {
-            let unloading = self.shared.agents.unload(&door, stray.id, stray.generation);
-            let unloaded = tokio::time::timeout(self.shared.pace.probe, unloading).await;
-            if !matches!(unloaded, Ok(Ok(()))) {
-                tracing::info!(worker_id = %worker.id, net_id = %stray.id,
-                    "an agent holds a net that it should not, and did not drop it yet");
+        let mut left = strays.len();
+        let dropping = async {
+            for stray in strays {
+                let unloading = self.shared.agents.unload(&door, stray.id, stray.generation);
+                if unloading.await.is_ok() {
+                    left = left.saturating_sub(1);
+                }
             }
+        };
+        let _ = tokio::time::timeout(self.shared.pace.probe, dropping).await;
+        if left > 0 {
+            tracing::info!(worker_id = %worker.id, nets = left,
+                "an agent holds nets that it should not, and did not drop them yet");
         }
     }
 

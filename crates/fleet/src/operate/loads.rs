@@ -30,6 +30,9 @@ impl Attempt<'_> {
         let Some(door) = door else {
             return Ok(NetEnd::WorkerLost("its machine has no address".to_owned()));
         };
+        if net.operation.is_some_and(|underway| underway.kind == NetOperation::Unload) {
+            self.fleet.collect_last(worker, &door, net).await;
+        }
         let mut asked = self.ask(&door, net).await;
         for _ in 1..TRIES {
             if asked.as_ref().err().is_none_or(|error| !error.is_the_workers()) {
@@ -49,7 +52,8 @@ impl Attempt<'_> {
                 Some(NetOperation::Load) => {
                     let order = NetOrder {
                         id: net.id,
-                        generation: net.generation,
+                        // Also where it got another name since, and with it a newer generation.
+                        generation: net.cast_generation.unwrap_or(net.generation),
                         definition: net.definition.as_value().clone(),
                     };
                     agents.load(door, &order).await

@@ -5,15 +5,18 @@ use std::time::Duration;
 
 use mainstay_base::Id;
 use mainstay_jobs::JobError;
+use mainstay_store::Tx;
 
 use super::{Attempt, Halt, later};
+use crate::decide::look::is_ours;
 use crate::decide::{WorkerEnd, end};
 use crate::error::FleetError;
 use crate::model::{Failure, FailureCode, WorkerOperation};
 use crate::providers::{
-    Machine, MachineName, MachineState, Order, Outcome, Provider, ProviderError, Rest, Sighting,
+    Departure, Machine, MachineName, MachineState, Order, Outcome, Provider, ProviderError, Rest,
+    Sighting,
 };
-use crate::record::workers;
+use crate::record::{orders, workers};
 
 /// How often a provider is asked for what may go better the next time.
 const TRIES: u32 = 4;
@@ -51,9 +54,10 @@ impl Attempt<'_> {
         };
         // The machine of an earlier order; one of this order is found again below.
         if let Some(old) = worker.machine.as_ref().filter(|old| old.name != order.name()) {
-            self.persist(|| provider.destroy(old)).await?;
+            self.end(provider, old).await?;
         }
-        if kind == WorkerOperation::Retry {
+        if kind == WorkerOperation::Retry || self.has_open_orders().await? {
+            self.let_orders_arrive().await?;
             self.destroy_leftovers(provider, Some(&order.name())).await?;
         }
         let machine = self.persist(|| provider.create(&order)).await?;
@@ -76,33 +80,93 @@ impl Attempt<'_> {
 
     async fn destroy(&self) -> Result<WorkerEnd, Halt> {
         let worker = &self.crew.worker;
+        // What is looked for already is so also without a provider that could be asked now.
+        let is_looked_for = self.provider().is_ok() && self.has_open_orders().await?;
         if let Some(machine) = &worker.machine {
-            let provider = self.provider()?;
-            self.persist(|| provider.destroy(machine)).await?;
+            self.end(self.provider_to_end()?, machine).await?;
         }
-        if let Some(generation) = worker.machine_generation {
-            let name = MachineName::of(worker.id, generation);
-            if worker.machine.as_ref().is_none_or(|known| known.name != name) {
-                self.destroy_leftovers(self.provider()?, None).await?;
+        let order = worker.unseen_order();
+        if order.is_some() || is_looked_for {
+            let provider = self.provider_to_end()?;
+            self.let_orders_arrive().await?;
+            let ended = self.destroy_leftovers(provider, None).await?;
+            if let Some(order) = order.filter(|order| !ended.contains(order)) {
+                self.keep_open(&order).await?;
             }
         }
         Ok(WorkerEnd::Destroyed)
     }
 
-    /// Ends the machines of orders whose answer never came: there may be some that nobody has written
-    /// down.
+    /// Whoever made the machine may have been stopped in the middle of its order, which the provider may
+    /// still be carrying out: a list shows what it made only after that.
+    async fn let_orders_arrive(&self) -> Result<(), Halt> {
+        let ended = self.crew.worker.ended.as_ref().filter(|ended| ended.kind.makes_a_machine());
+        let Some(ended) = ended else { return Ok(()) };
+        let now = self.fleet.db().now().await.map_err(|error| Halt::Later(later(&error.into())))?;
+        let arrived = ended.at.plus(self.fleet.shared.pace.orders_arrive);
+        tokio::time::sleep(arrived.since(now)).await;
+        Ok(())
+    }
+
+    /// Ends the machines of orders whose answer never came, as far as they are listed, and tells which: there
+    /// may be some that nobody has written down.
     async fn destroy_leftovers(
         &self,
         provider: &Arc<dyn Provider>,
         but: Option<&MachineName>,
-    ) -> Result<(), Halt> {
+    ) -> Result<Vec<MachineName>, Halt> {
         let worker = self.crew.worker.id;
-        let listed = self.persist(|| provider.list()).await?;
-        let machines = listed.iter().map(|sighting| &sighting.machine);
-        for left in machines.filter(|one| is_of(&one.name, worker) && Some(&one.name) != but) {
-            self.persist(|| provider.destroy(left)).await?;
+        let listed = self.persist(|| provider.list_of(worker)).await?;
+        // One that is being ended already is looked for on.
+        let is_left = |seen: &&Sighting| {
+            let name = &seen.machine.name;
+            Some(name) != but && seen.state != MachineState::Leaving
+        };
+        let mut ended = Vec::new();
+        for left in listed.iter().filter(is_left).map(|seen| &seen.machine) {
+            if self.end(provider, left).await? == Departure::Gone {
+                ended.push(left.name.clone());
+            }
         }
-        Ok(())
+        if !ended.is_empty() {
+            self.write(async |tx| orders::settle(tx, &ended).await).await?;
+        }
+        Ok(ended)
+    }
+
+    /// Ends a machine. Where nobody knows whether it is gone, its order is open from now on: it may run, and cost.
+    async fn end(
+        &self,
+        provider: &Arc<dyn Provider>,
+        machine: &Machine,
+    ) -> Result<Departure, Halt> {
+        let departure = self.persist(|| provider.destroy(machine)).await?;
+        if departure != Departure::Gone {
+            self.keep_open(&machine.name).await?;
+        }
+        Ok(departure)
+    }
+
+    /// That a list does not show a machine is no proof that there is none: the health loop looks for it from now
+    /// on, also when the worker is no more.
+    async fn keep_open(&self, order: &MachineName) -> Result<(), Halt> {
+        let worker = &self.crew.worker;
+        let of = (worker.id, worker.provider);
+        self.write(async |tx| orders::keep(tx, of, order).await).await
+    }
+
+    async fn has_open_orders(&self) -> Result<bool, Halt> {
+        let has = orders::has(self.fleet.db(), self.crew.worker.id).await;
+        has.map_err(|error| Halt::Later(later(&error)))
+    }
+
+    /// Writes while the lease holds.
+    async fn write(
+        &self,
+        work: impl AsyncFnOnce(&mut Tx) -> Result<(), FleetError>,
+    ) -> Result<(), Halt> {
+        let written = self.context.write(async |tx, _| work(tx).await);
+        written.await.map_err(|error: FleetError| Halt::Later(later(&error)))
     }
 
     /// Waits until a machine runs and its own agent answers.
@@ -153,8 +217,8 @@ impl Attempt<'_> {
             let limit = fleet.shared.pace.probe;
             let asked = tokio::time::timeout(limit, fleet.shared.agents.health(&door)).await;
             if let Ok(Ok(health)) = asked
-                && health.worker_id == worker.id
-                && Some(health.generation) == worker.machine_generation
+                && is_ours(worker, &health)
+                && health.trouble().is_none()
             {
                 return Ok(health.boot_id);
             }
@@ -162,47 +226,58 @@ impl Attempt<'_> {
         }
     }
 
-    /// Asks a provider, and again while it may do better; that a machine is gone, it must say twice.
+    /// Asks a provider, and again while it may do better; that a machine is gone, it must say twice. One that has
+    /// trouble of its own is asked later again, for as long as the operation has time.
     async fn persist<'p, T>(&self, ask: impl Fn() -> Outcome<'p, T>) -> Result<T, Halt> {
-        let mut wait = self.fleet.shared.pace.retry;
+        let pace = self.fleet.shared.pace;
+        let mut wait = pace.retry;
         let mut was_gone = false;
-        for _ in 1..TRIES {
-            match ask().await {
-                Ok(done) => return Ok(done),
-                Err(ProviderError::Throttled { retry_after }) => {
-                    return Err(self.put_off(retry_after).await);
+        for left in (0..TRIES).rev() {
+            let error = match ask().await {
+                Ok(done) => return self.goes_on().await.map(|()| done),
+                Err(error) => error,
+            };
+            if error.is_trouble() {
+                self.waits_for(&error).await?;
+            }
+            match &error {
+                ProviderError::Gone(_) if !was_gone => was_gone = true,
+                _ if let Some(wait) = error.retry_after() => {
+                    return Err(self.put_off(&error, wait).await);
                 }
-                Err(ProviderError::Gone(_)) if !was_gone => was_gone = true,
-                Err(error) if error.is_retriable() => tokio::time::sleep(wait).await,
-                Err(error) => return Err(Halt::Failed(end::failure_of(&error))),
+                // Perhaps it is held by who died: that ends by itself.
+                _ if self.is_resumed && error.is_held() => {
+                    return Err(self.put_off(&error, pace.outage).await);
+                }
+                _ if error.is_retriable() && left > 0 => tokio::time::sleep(wait).await,
+                _ if error.is_trouble() => return Err(self.put_off(&error, pace.outage).await),
+                _ => return Err(Halt::Failed(end::failure_of(&error))),
             }
             wait = wait.saturating_mul(3);
         }
-        ask().await.map_err(|error| Halt::Failed(end::failure_of(&error)))
+        let done = ask().await.map_err(|error| Halt::Failed(end::failure_of(&error)))?;
+        self.goes_on().await.map(|()| done)
     }
 
-    /// Leaves a provider alone for as long as it asked for, if the operation has the time.
-    async fn put_off(&self, wait: Duration) -> Halt {
+    /// Leaves a provider alone for so long, if the operation has the time.
+    async fn put_off(&self, error: &ProviderError, wait: Duration) -> Halt {
         match self.left().await {
             Ok(left) if wait < left => Halt::Later(JobError::PutOff { wait }),
-            Ok(_) => {
-                let error = ProviderError::Throttled { retry_after: wait };
-                Halt::Failed(end::failure_of(&error))
-            }
+            Ok(_) => Halt::Failed(end::failure_of(error)),
             Err(halt) => halt,
         }
     }
 
-    /// Writes a machine down before anything else can go wrong, while the lease holds.
+    /// Writes a machine down before anything else can go wrong.
     async fn remember(&self, machine: &Machine) -> Result<(), Halt> {
         let (worker, operation) = (self.crew.worker.id, self.operation);
-        let remembered = self.context.write(async |tx, _| {
+        let remembering = self.write(async |tx| {
             match workers::remember(tx, worker, operation, machine).await? {
                 true => Ok(()),
                 false => Err(FleetError::Overtaken),
             }
         });
-        remembered.await.map_err(|error: FleetError| Halt::Later(later(&error)))
+        remembering.await
     }
 
     fn provider(&self) -> Result<&Arc<dyn Provider>, Halt> {
@@ -212,16 +287,23 @@ impl Attempt<'_> {
         })
     }
 
+    /// The provider, or what else can be done about a machine that nobody can end.
+    fn provider_to_end(&self) -> Result<&Arc<dyn Provider>, Halt> {
+        self.provider().map_err(|halt| match halt {
+            Halt::Failed(failure) => {
+                let left: Vec<String> =
+                    self.crew.worker.unended().map(|name| name.to_string()).collect();
+                let text = "or delete the worker with ?forget=true, which leaves behind";
+                failed(failure.code, format!("{}; {text} {}", failure.detail, left.join(" and ")))
+            }
+            later => later,
+        })
+    }
+
     fn machine(&self) -> Result<&Machine, Halt> {
         let machine = self.crew.worker.machine.as_ref();
         machine.ok_or_else(|| failed(FailureCode::WorkerGone, "the worker has no machine"))
     }
-}
-
-/// Whether a machine is of this worker, whichever order it was.
-fn is_of(name: &MachineName, worker: Id) -> bool {
-    let first = MachineName::of(worker, 0);
-    first.as_str().strip_suffix('0').is_some_and(|own| name.as_str().starts_with(own))
 }
 
 fn failed(code: FailureCode, why: impl Into<String>) -> Halt {

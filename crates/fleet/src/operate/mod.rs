@@ -1,12 +1,15 @@
 //! Carries out operations, as jobs: `machines` (what is done to a worker), `loads` (what is done to a
-//! net), `finish` (what becomes of both is written down with the end of the job).
+//! net), `waiting` (what keeps it from going on is shown), `finish` (what becomes of both is written down with the
+//! end of the job).
 //!
 //! A runner may die at any point: whoever has the job next does the same again, which every step bears.
 
 mod finish;
 mod loads;
 mod machines;
+mod waiting;
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -24,6 +27,9 @@ use crate::record::workers;
 
 /// What an operation may take beside its own time: the writing.
 const BESIDE: Duration = Duration::from_mins(1);
+
+/// How often a health check looks at a worker that changes while it is looked at.
+const LOOKS: usize = 3;
 
 /// Carries out operations. Its hook ends those whose job is given up, also where none are carried out.
 #[derive(Debug)]
@@ -47,6 +53,10 @@ struct Attempt<'a> {
     operation: Id,
     crew: Crew,
     deadline: Timestamp,
+    /// Whether the runner of an earlier attempt died, and may have left something at the provider.
+    is_resumed: bool,
+    /// Whether it is shown that the provider keeps it waiting, also since an earlier attempt.
+    is_waiting: AtomicBool,
 }
 
 /// Why a step did not lead on.
@@ -72,11 +82,14 @@ impl Operator {
         };
         let fleet = &self.fleet;
         let found =
-            workers::some(fleet.db(), &[subject.worker]).await.map_err(|error| later(&error))?;
-        let Some(crew) = found.into_iter().next() else { return Ok(()) };
+            workers::one(fleet.db(), subject.worker).await.map_err(|error| later(&error))?;
+        let Some(crew) = found else { return Ok(()) };
         // Whoever ended the operation meanwhile has ended it.
         let Some(deadline) = subject.deadline(&crew, job.id) else { return Ok(()) };
-        let attempt = Attempt { fleet, context, subject, operation: job.id, crew, deadline };
+        let (operation, is_waiting) = (job.id, AtomicBool::new(crew.worker.waits()));
+        let is_resumed = job.crashes > 0;
+        let attempt =
+            Attempt { fleet, context, subject, operation, crew, deadline, is_resumed, is_waiting };
         let running = attempt.run();
         let ended = context.cancelled().run_until_cancelled(running).await;
         ended.unwrap_or_else(|| Err(JobError::retriable("cancelled", "the runner stops")))
@@ -116,7 +129,7 @@ impl Handler for Operator {
                 return Ok(());
             }
             let failure = finish::given_up(change);
-            let ending = self.fleet.end_unfinished(tx, out, subject, change.id, &failure);
+            let ending = self.fleet.end_unfinished(tx, out, subject, change.id, failure);
             ending.await.map(drop).map_err(FleetError::into_jobs)
         })
     }
@@ -130,10 +143,7 @@ impl Attempt<'_> {
                 self.finish_net(net, loads::ending(end)?).await
             }
             None => match self.crew.worker.operation.map(|operation| operation.kind) {
-                Some(crate::model::WorkerOperation::HealthCheck) => {
-                    let found = self.fleet.look(&self.crew, None).await;
-                    self.finish_look(&found).await
-                }
+                Some(crate::model::WorkerOperation::HealthCheck) => self.check().await,
                 Some(kind) => {
                     let end = self.within(self.operate_worker(kind)).await;
                     self.finish_worker(machines::ending(end)?).await
@@ -143,9 +153,33 @@ impl Attempt<'_> {
         }
     }
 
+    /// Looks how the worker is; again where it changed meanwhile, since what was seen is of before.
+    async fn check(&self) -> Result<(), JobError> {
+        let mut crew = self.crew.clone();
+        for _ in 0..LOOKS {
+            let mut found = self.fleet.look(&crew, None).await;
+            if found.health().is_some() {
+                found = found.warned(self.fleet.trouble_of(crew.worker.provider).await);
+            }
+            self.fleet.collect_within(&crew, &found).await;
+            match self.finish_look(&crew, &found).await {
+                Err(FleetError::Overtaken) => {}
+                ended => return ended.map_err(|error| later(&error)),
+            }
+            let again = workers::one(self.fleet.db(), self.subject.worker).await;
+            let Some(again) = again.map_err(|error| later(&error))? else { return Ok(()) };
+            crew = again;
+        }
+        Err(later(&FleetError::Overtaken))
+    }
+
     /// Runs a step for as long as the operation may take.
     async fn within<T>(&self, step: impl Future<Output = Result<T, Halt>>) -> Result<T, Halt> {
         let left = self.left().await?;
+        // A step without time would still be begun, and may be quicker than the timer that ends it.
+        if left.is_zero() {
+            return Err(Halt::Failed(finish::timed_out()));
+        }
         match tokio::time::timeout(left, step).await {
             Ok(ended) => ended,
             Err(_) => Err(Halt::Failed(finish::timed_out())),

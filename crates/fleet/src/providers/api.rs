@@ -28,6 +28,10 @@ pub const MAX_ANSWER: usize = 8 * 1024 * 1024;
 /// How long a call may take, unless the operator says otherwise.
 pub const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long a question that changes nothing may take: a little less than a look at a worker waits for it, so
+/// that a provider which says nothing is found out here, and counted.
+const READ_TIMEOUT: Duration = Duration::from_secs(4);
+
 /// How many calls in a row may fail before a provider is left alone.
 pub const FAILURES_TO_OPEN: u32 = 5;
 
@@ -176,9 +180,10 @@ impl Api {
         let request = self.request(question).map_err(unsendable).map_err(Failed::Trouble)?;
         let answer = self.web.fetch(&request).await;
         let answer = answer.map_err(|error| Failed::Trouble(trouble(&error)))?;
-        // Limits are a reason to leave it alone too; a wait that runs out is none.
+        // Limits are a reason to leave it alone too, and a token that it does not take; a wait that runs out is
+        // none.
         let waited = answer.status == 408 && question.action == "wait";
-        let fails = matches!(answer.status, 408 | 429 | 500..=599) && !waited;
+        let fails = matches!(answer.status, 401 | 403 | 408 | 429 | 500..=599) && !waited;
         if fails { Err(Failed::Answer(answer)) } else { Ok(answer) }
     }
 
@@ -202,7 +207,7 @@ impl Api {
         let bearer = format!("Bearer {}", self.settings.token.expose());
         request = request
             .header("Authorization", Secret::new(bearer))
-            .timeout(self.settings.timeout.saturating_add(question.extra_time))
+            .timeout(self.limit(question))
             .max_body(MAX_ANSWER);
         if has_body {
             let json = Secret::new("application/json".to_owned());
@@ -212,6 +217,14 @@ impl Api {
             request = request.header(*name, value.clone());
         }
         request.build()
+    }
+
+    fn limit(&self, question: &Question) -> Duration {
+        let limit = match question.method {
+            Method::Get => self.settings.timeout.min(READ_TIMEOUT),
+            Method::Post | Method::Put | Method::Delete => self.settings.timeout,
+        };
+        limit.saturating_add(question.extra_time)
     }
 
     fn tell(&self, question: &Question, answered: &Result<WebAnswer, Trouble>) {
@@ -272,7 +285,7 @@ impl Trouble {
     pub(crate) fn harmless(self) -> ProviderError {
         match self {
             Self::Unheard(detail) | Self::Lost(detail) => ProviderError::Unreachable(detail),
-            Self::LeftAlone(wait) => left_alone(wait),
+            Self::LeftAlone(retry_after) => ProviderError::LeftAlone { retry_after },
         }
     }
 
@@ -297,11 +310,6 @@ pub(crate) fn json<T: serde::de::DeserializeOwned>(body: &Bytes) -> Result<T, Pr
         let text = "it answered with something else than was asked for";
         ProviderError::Unreachable(text.to_owned())
     })
-}
-
-fn left_alone(wait: Duration) -> ProviderError {
-    let seconds = wait.as_secs().max(1);
-    ProviderError::Unreachable(format!("it failed so often that it is left alone for {seconds} s"))
 }
 
 fn trouble(error: &FetchError) -> Trouble {

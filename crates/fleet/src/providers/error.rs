@@ -7,6 +7,9 @@ use std::time::Duration;
 /// The most characters of what a provider wrote that are kept.
 pub const MAX_DETAIL: usize = 300;
 
+/// Why a machine that was not found is not taken for gone.
+pub(crate) const NOT_SURE: &str = "it says that the machine is gone, and then that it is there";
+
 /// Why a provider did not do what it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
@@ -14,8 +17,16 @@ pub enum ProviderError {
     #[error("the machine no longer exists ({0})")]
     Gone(String),
     /// Nobody answered, or the provider failed: nothing was done, as far as can be known.
-    #[error("the provider can't be reached: {0}; it is tried again")]
+    #[error("the provider can't be reached: {0}; try again once it answers")]
     Unreachable(String),
+    /// It failed so often that it is not asked for a while.
+    #[error(
+        "the provider can't be reached: it failed so often that it is left alone for a while; try again once it answers"
+    )]
+    LeftAlone {
+        /// For how long.
+        retry_after: Duration,
+    },
     /// Something else stands in the way.
     #[error("{kind}: {detail}")]
     Conflict {
@@ -34,9 +45,7 @@ pub enum ProviderError {
     #[error("the provider refuses our token: {0}; check the token and what it may do")]
     Denied(String),
     /// It may have been done: look before asking for it again.
-    #[error(
-        "it is not known whether the provider did it: {0}; it is looked up before it is tried again"
-    )]
+    #[error("it is not known whether the provider did it: {0}; try again, it is looked up first")]
     Ambiguous(String),
     /// What was ordered can't be had: another try would not mend it.
     #[error("the provider refuses what was ordered: {0}")]
@@ -56,6 +65,8 @@ pub enum Conflict {
     NameTaken,
     /// The machine can't do that from where it is.
     State,
+    /// What the provider says, and nothing that is known.
+    Other,
 }
 
 impl ProviderError {
@@ -64,7 +75,7 @@ impl ProviderError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::Gone(_) => "gone",
-            Self::Unreachable(_) => "unreachable",
+            Self::Unreachable(_) | Self::LeftAlone { .. } => "unreachable",
             Self::Conflict { .. } => "conflict",
             Self::Throttled { .. } => "throttled",
             Self::Denied(_) => "denied",
@@ -73,31 +84,42 @@ impl ProviderError {
         }
     }
 
-    /// Whether it says something of the provider and nothing of the machine: then nothing changes about
-    /// the worker.
-    #[must_use]
-    pub const fn is_the_providers_own(&self) -> bool {
-        matches!(
-            self,
-            Self::Unreachable(_) | Self::Throttled { .. } | Self::Denied(_) | Self::Ambiguous(_)
-        )
-    }
-
     /// Whether another try may do better.
     #[must_use]
     pub const fn is_retriable(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Throttled { .. } | Self::Ambiguous(_) => true,
-            Self::Conflict { kind, .. } => !matches!(kind, Conflict::NameTaken),
-            Self::Gone(_) | Self::Denied(_) | Self::Invalid(_) => false,
+            Self::Unreachable(_)
+            | Self::LeftAlone { .. }
+            | Self::Throttled { .. }
+            | Self::Ambiguous(_) => true,
+            // What ends by itself within seconds, the provider's own client has waited for.
+            Self::Conflict { .. } | Self::Gone(_) | Self::Denied(_) | Self::Invalid(_) => false,
         }
+    }
+
+    /// Whether somebody holds the machine, which ends in its time.
+    #[must_use]
+    pub const fn is_held(&self) -> bool {
+        matches!(self, Self::Conflict { kind: Conflict::Leased, .. })
+    }
+
+    /// Whether it is trouble of the provider's own, which ends some time.
+    #[must_use]
+    pub const fn is_trouble(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreachable(_)
+                | Self::LeftAlone { .. }
+                | Self::Throttled { .. }
+                | Self::Ambiguous(_)
+        )
     }
 
     /// How long to leave the provider alone, where it is known.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Throttled { retry_after } => Some(*retry_after),
+            Self::Throttled { retry_after } | Self::LeftAlone { retry_after } => Some(*retry_after),
             _ => None,
         }
     }
@@ -113,6 +135,7 @@ impl Conflict {
             Self::Capacity => "capacity",
             Self::NameTaken => "name_taken",
             Self::State => "state",
+            Self::Other => "other",
         }
     }
 }
@@ -125,6 +148,7 @@ impl std::fmt::Display for Conflict {
             Self::Capacity => "the provider has no room for it",
             Self::NameTaken => "the name is taken by something else",
             Self::State => "the machine can't do that from where it is",
+            Self::Other => "something stands in its way at the provider",
         })
     }
 }

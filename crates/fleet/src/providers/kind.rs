@@ -31,6 +31,16 @@ impl ProviderKind {
         }
     }
 
+    /// What has to be set so that it can be used.
+    #[must_use]
+    pub const fn settings(self) -> &'static str {
+        match self {
+            Self::Process => "nothing",
+            Self::Fly => "FLY_API_TOKEN, FLY_APP and FLY_IMAGE",
+            Self::Sprite => "SPRITES_TOKEN",
+        }
+    }
+
     /// The provider that a word means.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

@@ -100,6 +100,8 @@ pub enum Departure {
     /// The provider has the order, and carries it out some time: **the machine may run until then**, so
     /// what it says must be fenced off by its generation.
     Leaving,
+    /// There was none to be ended, as far as the account goes that was asked: **in another account it may run.**
+    Missing,
 }
 
 impl MachineState {
@@ -116,18 +118,6 @@ impl MachineState {
             Self::Failed => "failed",
             Self::Leaving => "leaving",
         }
-    }
-
-    /// Whether its agent may be asked: elsewhere that finds nobody, or wakes (and bills) it.
-    #[must_use]
-    pub const fn may_be_probed(self) -> bool {
-        matches!(self, Self::Running)
-    }
-
-    /// Whether what its agent held in memory is lost for sure.
-    #[must_use]
-    pub const fn has_lost_memory(self) -> bool {
-        matches!(self, Self::Cold | Self::Stopped | Self::Failed | Self::Leaving)
     }
 
     /// Whether it is what was waited for.

@@ -45,7 +45,7 @@ pub(crate) fn called(
     answered: &Result<WebAnswer, Trouble>,
     took: Duration,
 ) {
-    let outcome = outcome(answered);
+    let outcome = outcome(action, answered);
     counter!(CALLS, "provider" => kind.name(), "outcome" => outcome).increment(1);
     // Who was not asked took no time, and who was asked to wait took as long as was said.
     if outcome != "left_alone" && action != "wait" {
@@ -53,14 +53,16 @@ pub(crate) fn called(
     }
 }
 
-const fn outcome(answered: &Result<WebAnswer, Trouble>) -> &'static str {
+fn outcome(action: &str, answered: &Result<WebAnswer, Trouble>) -> &'static str {
     match answered {
         Ok(answer) => match answer.status {
             200..=299 => "ok",
             401 | 403 => "denied",
             404 => "not_found",
             429 => "throttled",
-            500..=599 => "failed",
+            // A wait that runs out is answered so, and is no failure.
+            408 if action == "wait" => "refused",
+            408 | 500..=599 => "failed",
             _ => "refused",
         },
         Err(Trouble::Unheard(_) | Trouble::Lost(_)) => "no_answer",

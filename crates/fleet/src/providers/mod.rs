@@ -1,5 +1,5 @@
 //! Where machines come from: [`order`] (what is wanted) → [`name`] (what it is called) → a [`Provider`]
-//! ([`process`], [`fly`], [`sprite`]; the last two by their [`api`], in their `pace`) → [`machine`] (what
+//! ([`process`], [`fly`], [`sprite`]; the last two by their [`api`], in their `pace`, on their `ground`) → [`machine`] (what
 //! there is) or [`error`] (why there is none) → [`measure`].
 //!
 //! One call is one try at what the provider is asked for: whoever calls keeps what is to be tried again.
@@ -8,6 +8,7 @@
 pub mod api;
 pub mod error;
 pub mod fly;
+mod ground;
 pub mod kind;
 pub mod machine;
 pub mod measure;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use mainstay_base::Id;
 
 pub use api::{ApiSettings, SetUpError};
 pub use error::{Conflict, ProviderError};
@@ -72,8 +74,25 @@ pub trait Provider: Send + Sync + 'static {
     fn destroy<'a>(&'a self, machine: &'a Machine) -> Outcome<'a, Departure>;
 
     /// All machines of ours that the provider lists, for telling those that nobody knows. **What is
-    /// missing here need not be gone**: [`Provider::look`] says.
+    /// missing here need not be gone**: [`Provider::look`] says. Where a list does not tell ids, a machine has none
+    /// here, and is whoever has its name.
     fn list(&self) -> Outcome<'_, Vec<Sighting>>;
+
+    /// The same of one worker alone, whichever order made them.
+    fn list_of(&self, worker: Id) -> Outcome<'_, Vec<Sighting>> {
+        let listing = self.list();
+        Box::pin(async move {
+            let mut listed = listing.await?;
+            listed.retain(|seen| seen.machine.name.is_of(worker));
+            Ok(listed)
+        })
+    }
+
+    /// Asks for as little as can be asked for: whether it answers at all.
+    fn answers(&self) -> Outcome<'_, ()> {
+        let listing = self.list();
+        Box::pin(async move { listing.await.map(drop) })
+    }
 }
 
 /// The providers that are set up.

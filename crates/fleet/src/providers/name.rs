@@ -51,6 +51,12 @@ impl MachineName {
         Some((worker, generation.parse().ok()?))
     }
 
+    /// Whether it is of this worker, whichever order it was.
+    #[must_use]
+    pub fn is_of(&self, worker: Id) -> bool {
+        self.order().is_some_and(|(own, _)| own == worker)
+    }
+
     /// The name itself.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -11,12 +11,12 @@ use crate::error::FleetError;
 use crate::model::net::MAX_NETS_PER_WORKER;
 use crate::model::{Crew, Net, Worker};
 
-const LOCK_WORKER: Sql = Sql::pair(
+pub(super) const LOCK_WORKER: Sql = Sql::pair(
     "fleet.lock_worker",
     select_worker!("WHERE id = $1"),
     select_worker!("WHERE id = $1 FOR UPDATE"),
 );
-const LOCK_NETS: Sql = Sql::pair(
+pub(super) const LOCK_NETS: Sql = Sql::pair(
     "fleet.lock_nets",
     select_net!("WHERE worker_id = $1 ORDER BY id LIMIT $2"),
     select_net!("WHERE worker_id = $1 ORDER BY id LIMIT $2 FOR UPDATE"),
@@ -133,7 +133,7 @@ async fn save_worker(
     }
     if is_announced {
         announce::worker(out, after)?;
-        workers::tell(tx, before.status, after.status);
+        workers::tell(tx, before.status, after);
     }
     Ok(())
 }

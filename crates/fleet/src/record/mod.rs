@@ -4,7 +4,11 @@
 //! is written only by [`crew::save`] and [`nets::save`], which write the events of the difference too.
 
 pub(crate) mod crew;
+pub(crate) mod locations;
 pub(crate) mod nets;
+pub(crate) mod orders;
+#[cfg(test)]
+mod plans;
 mod rows;
 pub(crate) mod sweep;
 pub(crate) mod workers;

@@ -11,23 +11,24 @@ use crate::model::Net;
 use crate::model::net::{MAX_NETS_PER_USER, MAX_NETS_PER_WORKER};
 use crate::place::Place;
 
-const FIND: Sql = Sql::same("fleet.find_net", select_net!("WHERE user_id = $1 AND id = $2"));
+pub(super) const FIND: Sql =
+    Sql::same("fleet.find_net", select_net!("WHERE user_id = $1 AND id = $2"));
 const LOCK: Sql = Sql::pair(
     "fleet.lock_net",
     select_net!("WHERE user_id = $1 AND id = $2"),
     select_net!("WHERE user_id = $1 AND id = $2 FOR UPDATE"),
 );
-const LIST: Sql = Sql::same(
+pub(super) const LIST: Sql = Sql::same(
     "fleet.list_nets",
     select_net!("WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2"),
 );
-const LIST_AFTER: Sql = Sql::same(
+pub(super) const LIST_AFTER: Sql = Sql::same(
     "fleet.list_nets_after",
     select_net!(
         "WHERE user_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4"
     ),
 );
-const COUNT: Sql = Sql::same(
+pub(super) const COUNT: Sql = Sql::same(
     "fleet.count_nets",
     "SELECT count(*) AS count FROM (SELECT 1 AS one FROM nets WHERE user_id = $1 LIMIT $2) AS found",
 );

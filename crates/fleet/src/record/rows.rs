@@ -6,8 +6,15 @@ use mainstay_base::{Id, Timestamp};
 use mainstay_store::Row;
 
 use crate::error::FleetError;
-use crate::model::{Definition, Ended, Failure, Net, Underway, UnknownWord, Worker};
+use crate::measure;
+use crate::model::{
+    Category, Definition, Ended, Failure, Net, Underway, UnknownWord, Worker, WorkerStatus,
+};
 use crate::providers::{Machine, ProviderKind, Region, Size};
+
+/// What is shown of a worker whose row can't be read.
+const UNREADABLE: &str = "its record can't be read, so nothing can be done to it; who runs Mainstay finds why in \
+    the log (worker_unreadable) and mends it in the database";
 
 macro_rules! select_worker {
     ($end:expr) => {
@@ -62,6 +69,49 @@ pub(super) fn worker(row: &Row) -> Result<Worker, FleetError> {
     })
 }
 
+/// A worker whose row can't be read, as far as it can: enough to be shown to its owner, and not to be written.
+pub(super) fn unreadable_worker(row: &Row) -> Result<Worker, FleetError> {
+    let provider = provider(&row.get::<String>("provider")?).unwrap_or(ProviderKind::Process);
+    Ok(Worker {
+        id: row.get("id")?,
+        user_id: row.get("user_id")?,
+        name: row.get("name")?,
+        provider,
+        category: row.get::<String>("category")?.parse().unwrap_or(Category::Persistent),
+        region: None,
+        size: Size::default(),
+        status: WorkerStatus::Error,
+        status_since: row.get("status_since")?,
+        reason: Some(UNREADABLE.to_owned()),
+        generation: row.get("generation")?,
+        operation: underway(row).unwrap_or_default(),
+        ended: ended(row).unwrap_or_default(),
+        machine: None,
+        machine_generation: None,
+        boot_id: None,
+        provider_state: None,
+        last_seen_at: None,
+        created_at: row.get("created_at")?,
+    })
+}
+
+/// Tells the log and the metrics that a row can't be read, and leaves it out.
+pub(super) fn readable<T>(
+    thing: &'static str,
+    row: &Row,
+    read: Result<T, FleetError>,
+) -> Option<T> {
+    let error = match read {
+        Ok(read) => return Some(read),
+        Err(error) => error,
+    };
+    let id: String = row.get("id").or_else(|_| row.get("name")).unwrap_or_default();
+    tracing::warn!(event = "worker_unreadable", thing, id, %error,
+        "a row of the fleet can't be read, and is left out; mend it in the database");
+    measure::unreadable(thing);
+    None
+}
+
 pub(super) fn net(row: &Row) -> Result<Net, FleetError> {
     let definition: String = row.get("definition")?;
     Ok(Net {
@@ -111,7 +161,7 @@ where
     Ok(Some(Ended { id, kind: kind.parse()?, at, failure }))
 }
 
-fn provider(word: &str) -> Result<ProviderKind, UnknownWord> {
+pub(super) fn provider(word: &str) -> Result<ProviderKind, UnknownWord> {
     ProviderKind::from_name(word).ok_or(UnknownWord("provider"))
 }
 

@@ -8,25 +8,56 @@ use mainstay_store::{Db, Sql, Tx, values};
 use crate::error::FleetError;
 
 macro_rules! claim {
-    ($lock:literal) => {
+    ($start:literal, $end:literal) => {
         concat!(
-            "UPDATE workers SET probe_at = $1 + $2 WHERE id IN (
-               SELECT id FROM workers WHERE status = 'ready' AND operation IS NULL AND probe_at <= $1
+            "UPDATE workers SET probe_at = $1 + $2 WHERE id ",
+            $start,
+            "SELECT id FROM workers WHERE status = 'ready' AND operation IS NULL AND probe_at <= $1 + $4
+                 AND EXISTS (SELECT 1 FROM workers
+                   WHERE status = 'ready' AND operation IS NULL AND probe_at <= $1)
                ORDER BY probe_at LIMIT $3 ",
-            $lock,
-            ") RETURNING id"
+            $end,
+            " RETURNING id"
         )
     };
 }
 
-/// A claim is a due time that has moved: whoever moved it asks, and nobody else until it has come.
-const CLAIM: Sql = Sql::pair("fleet.claim_workers", claim!(""), claim!("FOR UPDATE SKIP LOCKED"));
-const OVERDUE_WORKERS: Sql = Sql::same(
+/// A claim is a due time that has moved: whoever moved it asks, and nobody else until it has come. With those
+/// that are due go those that are due a little later: so all workers come together into one sweep, and
+/// several instances do not each see a part of a failure of all.
+pub(super) const CLAIM: Sql = Sql::pair(
+    "fleet.claim_workers",
+    claim!("IN (", ")"),
+    // An array, so that the rest of the table is not read beside them.
+    claim!("= ANY (ARRAY(", "FOR UPDATE SKIP LOCKED))"),
+);
+macro_rules! claim_waiting {
+    ($start:literal, $end:literal) => {
+        concat!(
+            "UPDATE workers SET probe_at = $1 + $2 WHERE id ",
+            $start,
+            "SELECT id FROM workers WHERE operation IS NOT NULL AND operation_deadline >= $1
+                 AND status = 'ready' AND reason IS NOT NULL AND probe_at <= $1
+               ORDER BY operation_deadline LIMIT $3 ",
+            $end,
+            " RETURNING id"
+        )
+    };
+}
+
+/// Those whose operation waits for its provider, which is their reason then, are asked as well: nothing is done to
+/// their machines.
+pub(super) const CLAIM_WAITING: Sql = Sql::pair(
+    "fleet.claim_waiting_workers",
+    claim_waiting!("IN (", ")"),
+    claim_waiting!("= ANY (ARRAY(", "FOR UPDATE SKIP LOCKED))"),
+);
+pub(super) const OVERDUE_WORKERS: Sql = Sql::same(
     "fleet.overdue_workers",
     "SELECT id AS worker, operation_id FROM workers
      WHERE operation IS NOT NULL AND operation_deadline < $1 ORDER BY operation_deadline LIMIT $2",
 );
-const OVERDUE_NETS: Sql = Sql::same(
+pub(super) const OVERDUE_NETS: Sql = Sql::same(
     "fleet.overdue_nets",
     "SELECT worker_id AS worker, operation_id FROM nets
      WHERE operation IS NOT NULL AND operation_deadline < $1 ORDER BY operation_deadline LIMIT $2",
@@ -39,15 +70,25 @@ pub(crate) struct Overdue {
     pub(crate) operation: Id,
 }
 
+/// When workers are claimed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turn {
+    /// After so long they are due again.
+    pub(crate) again_in: Duration,
+    /// Where some are due, those that are due within so long go with them.
+    pub(crate) early: Duration,
+    /// The most at once.
+    pub(crate) most: i64,
+}
+
 /// Claims ready workers that are due, and puts them off.
-pub(crate) async fn claim(
-    tx: &mut Tx,
-    again_in: Duration,
-    most: i64,
-) -> Result<Vec<Id>, FleetError> {
+pub(crate) async fn claim(tx: &mut Tx, turn: Turn) -> Result<Vec<Id>, FleetError> {
     let now = tx.now().await?;
-    let again_in = i64::try_from(again_in.as_millis()).unwrap_or(i64::MAX);
-    let rows = tx.fetch_all(&CLAIM, values![now, again_in, most]).await?;
+    let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+    let again_in = millis(turn.again_in);
+    let mut rows =
+        tx.fetch_all(&CLAIM, values![now, again_in, turn.most, millis(turn.early)]).await?;
+    rows.extend(tx.fetch_all(&CLAIM_WAITING, values![now, again_in, turn.most]).await?);
     Ok(rows.iter().map(|row| row.get("id")).collect::<Result<_, _>>()?)
 }
 

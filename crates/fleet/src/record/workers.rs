@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use mainstay_base::{Id, Timestamp};
 use mainstay_events::Outbox;
-use mainstay_store::{Db, Sql, StoreError, Tx, values};
+use mainstay_store::{Db, Row, Sql, StoreError, Tx, values};
 
 use super::rows::{self, select_net, select_worker};
 use crate::announce;
@@ -15,30 +15,35 @@ use crate::model::{Crew, Net, Worker, WorkerStatus};
 use crate::place::Place;
 use crate::providers::{Machine, Region};
 
-const FIND: Sql = Sql::same("fleet.find_worker", select_worker!("WHERE user_id = $1 AND id = $2"));
-const LIST: Sql = Sql::same(
+pub(super) const FIND: Sql =
+    Sql::same("fleet.find_worker", select_worker!("WHERE user_id = $1 AND id = $2"));
+pub(super) const LIST: Sql = Sql::same(
     "fleet.list_workers",
     select_worker!("WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2"),
 );
-const LIST_AFTER: Sql = Sql::same(
+pub(super) const LIST_AFTER: Sql = Sql::same(
     "fleet.list_workers_after",
     select_worker!(
         "WHERE user_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4"
     ),
 );
-const SOME: Sql = Sql::pair(
+pub(super) const SOME: Sql = Sql::pair(
     "fleet.some_workers",
     select_worker!("WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id"),
     select_worker!("WHERE id = ANY ($1) ORDER BY id"),
 );
-const NETS_OF: Sql = Sql::pair(
+pub(super) const NETS_OF: Sql = Sql::pair(
     "fleet.nets_of_workers",
     select_net!("WHERE worker_id IN (SELECT value FROM json_each($1)) ORDER BY worker_id, id"),
     select_net!("WHERE worker_id = ANY ($1) ORDER BY worker_id, id"),
 );
-const COUNT: Sql = Sql::same(
+pub(super) const COUNT: Sql = Sql::same(
     "fleet.count_workers",
     "SELECT count(*) AS count FROM (SELECT 1 AS one FROM workers WHERE user_id = $1 LIMIT $2) AS found",
+);
+const COUNT_MACHINES: Sql = Sql::same(
+    "fleet.count_machines",
+    "SELECT count(*) AS count FROM workers WHERE machine IS NOT NULL",
 );
 const INSERT: Sql = Sql::same(
     "fleet.insert_worker",
@@ -106,7 +111,18 @@ pub(crate) async fn seen(tx: &mut Tx, ids: &[Id], now: Timestamp) -> Result<(), 
 /// The worker of this user with this id, and its nets.
 pub(crate) async fn find(db: &Db, user: Id, id: Id) -> Result<Option<Crew>, FleetError> {
     let Some(row) = db.fetch_optional(&FIND, values![user, id]).await? else { return Ok(None) };
-    Ok(with_nets(db, vec![rows::worker(&row)?]).await?.pop())
+    Ok(with_nets(db, vec![shown(&row)?]).await?.pop())
+}
+
+/// The worker of this user with this id, not locked.
+pub(crate) async fn find_in(tx: &mut Tx, user: Id, id: Id) -> Result<Option<Worker>, FleetError> {
+    let row = tx.fetch_optional(&FIND, values![user, id]).await?;
+    row.as_ref().map(rows::worker).transpose()
+}
+
+/// How many workers have a machine.
+pub(crate) async fn count_machines(db: &Db) -> Result<i64, FleetError> {
+    Ok(db.fetch_one(&COUNT_MACHINES, &[]).await?.get("count")?)
 }
 
 /// The workers of a user with their nets, newest first.
@@ -123,21 +139,37 @@ pub(crate) async fn list(
             db.fetch_all(&LIST_AFTER, values).await?
         }
     };
-    with_nets(db, rows.iter().map(rows::worker).collect::<Result<_, _>>()?).await
+    with_nets(db, rows.iter().map(shown).collect::<Result<_, _>>()?).await
 }
 
-/// These workers with their nets, of whomever.
+/// These workers with their nets, of whomever, but for those that can't be read.
 pub(crate) async fn some(db: &Db, ids: &[Id]) -> Result<Vec<Crew>, FleetError> {
     let ids = texts(ids);
     let rows = db.fetch_all(&SOME, values![&ids]).await?;
-    with_nets(db, rows.iter().map(rows::worker).collect::<Result<_, _>>()?).await
+    with_nets(db, rows.iter().filter_map(readable).collect()).await
 }
 
-/// Counts a worker's step once it is committed.
-pub(super) fn tell(tx: &mut Tx, from: WorkerStatus, to: WorkerStatus) {
-    if from != to {
-        tx.after_commit(move || measure::moved(from, to));
+/// This worker with its nets, of whomever.
+pub(crate) async fn one(db: &Db, id: Id) -> Result<Option<Crew>, FleetError> {
+    let Some(row) = db.fetch_optional(&SOME, values![&texts(&[id])]).await? else {
+        return Ok(None);
+    };
+    Ok(with_nets(db, vec![rows::worker(&row)?]).await?.pop())
+}
+
+/// Counts a worker's step once it is committed; one that fails stands in the log, since its owner may be asleep.
+pub(super) fn tell(tx: &mut Tx, from: WorkerStatus, after: &Worker) {
+    let (id, to, reason) = (after.id, after.status, after.reason.clone());
+    if from == to {
+        return;
     }
+    tx.after_commit(move || {
+        measure::moved(from, to);
+        if to == WorkerStatus::Error {
+            let (was, reason) = (from.name(), reason.unwrap_or_default());
+            tracing::warn!(event = "worker_failed", worker_id = %id, was, reason, "a worker failed");
+        }
+    });
 }
 
 async fn with_nets(db: &Db, workers: Vec<Worker>) -> Result<Vec<Crew>, FleetError> {
@@ -146,7 +178,7 @@ async fn with_nets(db: &Db, workers: Vec<Worker>) -> Result<Vec<Crew>, FleetErro
     let rows = db.fetch_all(&NETS_OF, values![&ids]).await?;
     let mut nets: HashMap<Option<Id>, Vec<Net>> = HashMap::new();
     for row in &rows {
-        let net = rows::net(row)?;
+        let Some(net) = rows::readable("net", row, rows::net(row)) else { continue };
         nets.entry(net.worker_id).or_default().push(net);
     }
     let crew = |worker: Worker| {
@@ -154,6 +186,15 @@ async fn with_nets(db: &Db, workers: Vec<Worker>) -> Result<Vec<Crew>, FleetErro
         Crew { worker, nets }
     };
     Ok(workers.into_iter().map(crew).collect())
+}
+
+fn readable(row: &Row) -> Option<Worker> {
+    rows::readable("worker", row, rows::worker(row))
+}
+
+/// One that can't be read is shown too: its owner would miss it.
+fn shown(row: &Row) -> Result<Worker, FleetError> {
+    readable(row).map_or_else(|| rows::unreadable_worker(row), Ok)
 }
 
 fn texts(ids: &[Id]) -> Vec<String> {

@@ -12,7 +12,7 @@ use mainstay_standins::door::Door;
 use serde_json::json;
 use url::Url;
 
-use crate::{clock, worker};
+use crate::{PATIENCE, clock, worker};
 
 const TOKEN: &str = "hunter2";
 
@@ -84,10 +84,12 @@ async fn a_net_that_is_none_is_refused_and_the_worker_is_not_lost() {
 #[tokio::test]
 async fn who_behaves_like_no_agent_of_ours_is_told_apart() {
     let (agent, _door, door, agents) = house().await;
-    let agents = agents.with_timeout(Duration::from_millis(300));
+    let agents = agents.with_timeout(PATIENCE);
+    // Only who would never answer in time is not waited for.
+    let impatient = agents.clone().with_timeout(Duration::from_millis(300));
     for (manner, code) in [
         (Manner::Slow(Duration::from_millis(20)), "ok"),
-        (Manner::Slow(Duration::from_secs(5)), "unreachable"),
+        (Manner::Slow(Duration::from_hours(1)), "unreachable"),
         (Manner::Silent, "unreachable"),
         (Manner::BadGateway, "unreachable"),
         (Manner::HangsUp, "unreachable"),
@@ -97,7 +99,8 @@ async fn who_behaves_like_no_agent_of_ours_is_told_apart() {
         (Manner::Well, "ok"),
     ] {
         agent.behave(manner);
-        let asked = agents.health(&door).await;
+        let never = matches!(manner, Manner::Silent | Manner::Slow(_)) && code != "ok";
+        let asked = if never { &impatient } else { &agents }.health(&door).await;
         let found = asked.as_ref().map_or_else(AgentError::code, |_| "ok");
         assert_eq!(found, code, "{manner:?}: {asked:?}");
         if let Err(error) = asked {
@@ -105,6 +108,17 @@ async fn who_behaves_like_no_agent_of_ours_is_told_apart() {
             let text = format!("{error} {error:?} {door:?}");
             assert!(!text.contains(TOKEN) && error.to_string().len() < 400, "{text}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_stranger_that_says_yes_to_everything_did_nothing() {
+    let (agent, _door, door, agents) = house().await;
+    for manner in [Manner::Stranger, Manner::Garbage] {
+        agent.behave(manner);
+        assert_eq!(agents.load(&door, &net(7, 2)).await.unwrap_err().code(), "foreign");
+        assert_eq!(agents.unload(&door, worker(7), 2).await.unwrap_err().code(), "foreign");
+        assert_eq!(agents.results(&door, worker(7), 0).await.unwrap_err().code(), "foreign");
     }
 }
 

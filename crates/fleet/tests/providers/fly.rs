@@ -1,13 +1,16 @@
 //! What is Fly's own when all is well: its pace, its leases, its ways of stopping and of ending.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_fleet::agents::Agents as _;
+use mainstay_fleet::providers::fly::FlyPace;
 use mainstay_fleet::providers::{
     Conflict, Departure, Fly, HostStatus, Machine, MachineState, Order, Provider as _,
     ProviderError, Rest,
 };
 use mainstay_standins::fly::{FlyOptions, FlyServer};
+use mainstay_testkit::FakeClock;
 
 use crate::{PATIENCE, agents, door, fly, fly_options, fly_pair, fly_server, fly_settings, order};
 
@@ -28,14 +31,35 @@ async fn every_change_is_made_under_a_lease_that_is_given_back() {
     let machine = running(&provider, &order(1)).await;
     provider.stop(&machine).await.unwrap();
     provider.wait(&machine, Rest::Stopped, PATIENCE).await.unwrap();
-    let changes = ["POST stop", "DELETE lease"];
-    for question in server.questions().iter().filter(|question| {
-        let last = question.path.last().map(String::as_str).unwrap_or_default();
-        changes.contains(&format!("{} {last}", question.method).as_str())
-    }) {
+    provider.start(&machine).await.unwrap();
+    provider.destroy(&machine).await.unwrap();
+    let change = |method: &str, path: &str| {
+        matches!(
+            (method, path.rsplit('/').next().unwrap_or_default()),
+            ("POST", "start" | "stop") | ("DELETE", _)
+        )
+    };
+    let questions = server.questions();
+    let changes: Vec<_> =
+        questions.iter().filter(|asked| change(&asked.method, &asked.line())).collect();
+    let told: Vec<String> = changes.iter().map(|asked| asked.line()).collect();
+    for wanted in ["/stop", "/start", "/lease", machine.id.as_str()] {
+        assert!(told.iter().any(|line| line.ends_with(wanted)), "{wanted}: {told:?}");
+    }
+    for question in changes {
         assert!(question.header("fly-machine-lease-nonce").is_some(), "{question}");
     }
-    assert_eq!((count(&server, "/lease"), count(&server, "/stop")), (2, 1));
+    let (taken, given_back) = (
+        questions
+            .iter()
+            .filter(|one| one.method == "POST" && one.line().ends_with("/lease"))
+            .count(),
+        questions
+            .iter()
+            .filter(|one| one.method == "DELETE" && one.line().ends_with("/lease"))
+            .count(),
+    );
+    assert_eq!((taken, given_back), (3, 2), "the last went with its machine");
 }
 
 #[tokio::test]
@@ -82,6 +106,36 @@ async fn a_wait_that_runs_out_says_what_is_there() {
     assert_eq!((seen.state, seen.provider_state.as_str()), (MachineState::Starting, "created"));
 }
 
+/// What Fly says of itself: a stop lingers for up to 8 s.
+#[test]
+fn a_start_is_tried_for_15_seconds() {
+    let pace = FlyPace::default();
+    assert_eq!(pace.start_for, Duration::from_secs(15));
+    assert!(pace.start_every <= Duration::from_millis(250));
+}
+
+#[tokio::test]
+async fn no_wait_is_longer_than_fly_takes() {
+    let options = FlyOptions { start_reads: 100_000, ..fly_options() };
+    let server = fly_server(options.clone()).await;
+    let provider = fly(fly_settings(&server, &options));
+    let machine = provider.create(&order(1)).await.unwrap();
+    let waiting = provider.wait(&machine, Rest::Running, Duration::from_mins(10));
+    let asked = async {
+        loop {
+            let questions = server.questions();
+            match questions.into_iter().find(|asked| asked.line().ends_with("/wait")) {
+                Some(wait) => return wait,
+                None => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
+    };
+    tokio::select! {
+        wait = asked => assert_eq!(wait.parameter("timeout"), Some("60")),
+        ended = waiting => panic!("it asked for nothing: {ended:?}"),
+    }
+}
+
 #[tokio::test]
 async fn a_start_is_tried_again_while_the_machine_lingers_after_its_stop() {
     let (server, provider) = fly_pair().await;
@@ -98,7 +152,7 @@ async fn a_start_that_is_refused_for_too_long_is_a_conflict() {
     let options = FlyOptions { lingering_starts: 1_000, ..fly_options() };
     let server = fly_server(options.clone()).await;
     let mut settings = fly_settings(&server, &options);
-    settings.pace.start_for = Duration::from_millis(500);
+    settings.pace.start_for = Duration::from_secs(4);
     let provider = fly(settings);
     let machine = running(&provider, &order(1)).await;
     provider.stop(&machine).await.unwrap();
@@ -106,6 +160,69 @@ async fn a_start_that_is_refused_for_too_long_is_a_conflict() {
     let refused = provider.start(&machine).await.unwrap_err();
     assert!(matches!(refused, ProviderError::Conflict { kind: Conflict::State, .. }), "{refused}");
     assert!(refused.to_string().contains("still active"), "{refused}");
+}
+
+#[tokio::test]
+async fn only_what_is_asked_for_is_listed() {
+    let (server, provider) = fly_pair().await;
+    let machine = running(&provider, &order(1)).await;
+    running(&provider, &order(2)).await;
+    let before = server.questions().len();
+    let listed = provider.list_of(order(1).worker).await.unwrap();
+    assert_eq!(listed.iter().map(|seen| &seen.machine.id).collect::<Vec<_>>(), [&machine.id]);
+    provider.answers().await.unwrap();
+    let asked: Vec<_> = server.questions().drain(before..).collect();
+    let of: Vec<_> = asked.iter().map(|one| one.parameter("metadata.mainstay_worker")).collect();
+    let worker = order(1).worker.to_string();
+    assert_eq!(of, [Some(worker.as_str()), Some("nobody")]);
+    server.switch(|switches| switches.no_app = true);
+    let error = provider.answers().await.unwrap_err();
+    assert!(error.to_string().contains("FLY_APP"), "{error}");
+}
+
+#[tokio::test]
+async fn a_start_from_a_state_that_has_none_is_not_tried_again() {
+    let options = FlyOptions { stop_reads: 100_000, ..fly_options() };
+    let server = fly_server(options.clone()).await;
+    let provider = fly(fly_settings(&server, &options));
+    let machine = running(&provider, &order(1)).await;
+    provider.stop(&machine).await.unwrap();
+    let refused = provider.start(&machine).await.unwrap_err();
+    assert!(matches!(refused, ProviderError::Conflict { kind: Conflict::State, .. }), "{refused}");
+    assert!(refused.to_string().contains("from current state"), "{refused}");
+    assert_eq!(count(&server, "/start"), 1);
+}
+
+#[tokio::test]
+async fn only_a_machine_that_lingers_is_tried_again_by_a_start() {
+    let (server, provider) = fly_pair().await;
+    let machine = running(&provider, &order(1)).await;
+    provider.stop(&machine).await.unwrap();
+    provider.wait(&machine, Rest::Stopped, PATIENCE).await.unwrap();
+    let before = server.asked().len();
+    server.switch(|switches| switches.everything = Some((503, "boom".to_owned())));
+    let refused = provider.start(&machine).await.unwrap_err();
+    assert!(matches!(refused, ProviderError::Unreachable(_)), "{refused}");
+    assert_eq!(server.asked().len(), before + 1, "{:?}", server.asked());
+}
+
+/// Somebody else uses the same app.
+#[tokio::test]
+async fn a_limit_with_its_time_is_kept_to() {
+    let options = fly_options();
+    // However long this takes, no time passes there.
+    let server = FlyServer::start(options.clone(), Arc::new(FakeClock::new())).await.unwrap();
+    let (one, other) = (fly_settings(&server, &options), fly_settings(&server, &options));
+    let (one, other) = (fly(one), fly(other));
+    let machine = running(&one, &order(1)).await;
+    server.switch(|switches| switches.retry_after = Some(7));
+    let mut errors = Vec::new();
+    for _ in 0..7 {
+        errors.extend(one.look(&machine).await.err());
+        errors.extend(other.look(&machine).await.err());
+    }
+    let wanted = ProviderError::Throttled { retry_after: Duration::from_secs(7) };
+    assert!(!errors.is_empty() && errors.iter().all(|error| *error == wanted), "{errors:?}");
 }
 
 #[tokio::test]
@@ -141,6 +258,21 @@ async fn a_host_out_of_reach_is_told_and_its_machine_runs_on_until_it_is_back() 
     let gone = provider.look(&machine).await.unwrap_err();
     assert!(matches!(gone, ProviderError::Gone(_)), "{gone}");
     assert_eq!(agents().health(&door(1, &machine)).await.unwrap_err().code(), "unreachable");
+}
+
+#[tokio::test]
+async fn a_machine_whose_lease_times_out_can_be_destroyed_all_the_same() {
+    let (server, provider) = fly_pair().await;
+    let machine = running(&provider, &order(1)).await;
+    server.switch(|switches| switches.leases_time_out = true);
+    let refused = provider.stop(&machine).await.unwrap_err();
+    assert!(matches!(refused, ProviderError::Ambiguous(_)), "{refused}");
+    provider.destroy(&machine).await.unwrap();
+    for _ in 0..3 {
+        let _ = provider.look(&machine).await;
+    }
+    let gone = provider.look(&machine).await.unwrap_err();
+    assert!(matches!(gone, ProviderError::Gone(_)), "{gone}");
 }
 
 #[tokio::test]

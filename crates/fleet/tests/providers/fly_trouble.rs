@@ -1,14 +1,18 @@
 //! What Fly does wrong, and what comes of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::Secret;
 use mainstay_fleet::providers::api::FAILURES_TO_OPEN;
-use mainstay_fleet::providers::{Conflict, Fly, Provider as _, ProviderError, SetUpError};
-use mainstay_standins::fly::FlyServer;
+use mainstay_fleet::providers::{
+    Conflict, Departure, Fly, FlySettings, Provider as _, ProviderError, SetUpError,
+};
+use mainstay_standins::fly::{FlyOptions, FlyServer};
+use mainstay_testkit::FakeClock;
 
 use crate::fly::{count, running};
-use crate::{clock, fly, fly_options, fly_pair, fly_server, fly_settings, key, order};
+use crate::{PATIENCE, clock, fly, fly_options, fly_pair, fly_server, fly_settings, key, order};
 
 fn made(server: &FlyServer) -> usize {
     server.machines().len()
@@ -67,7 +71,7 @@ async fn no_room_is_a_conflict_and_makes_nothing() {
     server.switch(|switches| switches.no_capacity = true);
     let error = provider.create(&order(1)).await.unwrap_err();
     assert!(matches!(error, ProviderError::Conflict { kind: Conflict::Capacity, .. }), "{error}");
-    assert!(error.is_retriable());
+    assert!(!error.is_retriable(), "there is no more room a second later");
     assert_eq!(made(&server), 0);
 }
 
@@ -100,7 +104,6 @@ async fn trouble_of_flys_own_says_nothing_of_the_machine_and_is_left_alone_after
         server.switch(|switches| switches.everything = Some((502, body.to_owned())));
         let error = provider.look(&machine).await.unwrap_err();
         assert!(matches!(error, ProviderError::Unreachable(_)), "{error}");
-        assert!(error.is_the_providers_own());
     }
     for _ in 3..FAILURES_TO_OPEN {
         provider.look(&machine).await.unwrap_err();
@@ -124,27 +127,22 @@ async fn what_is_no_machine_at_all_is_no_word_about_it_either() {
     }
 }
 
-async fn impatient(change: impl FnOnce(&mut mainstay_standins::fly::Switches)) -> (FlyServer, Fly) {
+#[tokio::test]
+async fn silence_and_half_an_answer_are_nothing_to_go_by() {
     let options = fly_options();
     let server = fly_server(options.clone()).await;
     let mut settings = fly_settings(&server, &options);
+    let machine = fly(settings.clone()).create(&order(1)).await.unwrap();
     settings.api.timeout = Duration::from_millis(150);
-    server.switch(change);
-    let provider = fly(settings);
-    (server, provider)
-}
-
-#[tokio::test]
-async fn silence_and_half_an_answer_are_nothing_to_go_by() {
-    let (server, provider) = impatient(|_| {}).await;
-    let machine = provider.create(&order(1)).await.unwrap();
+    let impatient = fly(settings.clone());
     server.switch(|switches| switches.silent = true);
-    let error = provider.look(&machine).await.unwrap_err();
+    let error = impatient.look(&machine).await.unwrap_err();
     assert!(matches!(error, ProviderError::Unreachable(_)), "{error}");
-    let error = provider.stop(&machine).await.unwrap_err();
+    let error = impatient.stop(&machine).await.unwrap_err();
     assert!(matches!(error, ProviderError::Ambiguous(_)), "{error}");
+    settings.api.timeout = PATIENCE;
     server.switch(|switches| (switches.silent, switches.cut) = (false, true));
-    let error = provider.look(&machine).await.unwrap_err();
+    let error = fly(settings).look(&machine).await.unwrap_err();
     assert!(matches!(error, ProviderError::Unreachable(_)), "{error}");
 }
 
@@ -175,4 +173,61 @@ async fn an_app_that_is_none_is_told_with_the_setting_to_mend() {
     settings.api.token = Secret::new("hunter2\nX-Evil: 1".to_owned());
     let error = Fly::new(settings, key(), clock()).unwrap_err().to_string();
     assert!(error.contains("token") && !error.contains("hunter2"), "{error}");
+}
+
+/// A stand-in that counts nothing, and how it is asked.
+async fn unlimited() -> (FlyServer, FlySettings) {
+    let options = FlyOptions { is_limited: false, ..fly_options() };
+    let server = fly_server(options.clone()).await;
+    let settings = fly_settings(&server, &options);
+    (server, settings)
+}
+
+#[tokio::test]
+async fn a_machine_of_an_app_that_is_not_found_is_not_gone() {
+    let (server, settings) = unlimited().await;
+    let provider = fly(settings.clone());
+    let machine = running(&provider, &order(1)).await;
+    // FLY_APP was changed, or the token is of another organisation.
+    let elsewhere = fly(FlySettings { app: "another".to_owned(), ..settings });
+    server.switch(|switches| switches.no_app = true);
+    for provider in [&elsewhere, &provider] {
+        for outcome in [
+            provider.look(&machine).await.map(drop),
+            provider.stop(&machine).await,
+            provider.start(&machine).await.map(drop),
+            provider.destroy(&machine).await.map(drop),
+        ] {
+            let Err(ProviderError::Invalid(detail)) = outcome else { panic!("{outcome:?}") };
+            assert!(detail.contains("404 app not found") && detail.contains("FLY_APP"), "{detail}");
+        }
+    }
+    assert_eq!(server.machines()[0].state().name(), "started", "it runs all the time");
+}
+
+#[tokio::test]
+async fn whether_the_app_is_found_is_asked_once_for_many_machines() {
+    let (server, settings) = unlimited().await;
+    let provider = Fly::new(settings, key(), Arc::new(FakeClock::new())).unwrap();
+    let machine = running(&provider, &order(1)).await;
+    server.reap(&machine.id).await;
+    let lists = || count(&server, "GET /v1/apps/standin/machines");
+    let before = lists();
+    let gone = provider.stop(&machine).await.unwrap_err();
+    assert!(matches!(gone, ProviderError::Gone(_)), "{gone}");
+    assert_eq!(provider.destroy(&machine).await, Ok(Departure::Gone));
+    assert_eq!(lists(), before + 1);
+}
+
+#[tokio::test]
+async fn a_list_that_fails_tells_nothing_of_a_machine_that_is_not_found() {
+    let (server, settings) = unlimited().await;
+    let provider = fly(settings);
+    let machine = running(&provider, &order(1)).await;
+    server.reap(&machine.id).await;
+    server.switch(|switches| switches.lists_fail = true);
+    let error = provider.destroy(&machine).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Unreachable(_)), "{error}");
+    server.switch(|switches| switches.lists_fail = false);
+    assert_eq!(provider.destroy(&machine).await, Ok(Departure::Gone));
 }

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod agents;
+mod answers;
 mod contract;
 mod fly;
 mod fly_trouble;

@@ -47,8 +47,9 @@ async fn one_that_does_not_know_our_token_is_not_taken_over() {
     let other = AgentKey::new([8_u8; 32]);
     let settings = process_settings(folder.path(), "");
     let stranger = Processes::new(settings, other, std::sync::Arc::new(agents()));
-    let gone = stranger.look(&machine).await.unwrap_err();
-    assert!(matches!(gone, ProviderError::Gone(_)), "{gone}");
+    // It is there, and was started under another pepper: neither ours to use, nor gone.
+    let error = stranger.look(&machine).await.unwrap_err();
+    assert!(matches!(&error, ProviderError::Unreachable(why) if why.contains("refuses our token")));
     first.destroy(&machine).await.unwrap();
 }
 
@@ -168,4 +169,12 @@ async fn why_there_is_no_agent_is_told() {
         matches!(&error, ProviderError::Invalid(text) if text.contains("no-such-program")),
         "{error}"
     );
+}
+
+/// The guide and the spec say so: who is not asked for as long ends by itself.
+#[test]
+fn an_agent_that_nobody_asks_ends_after_10_minutes() {
+    let settings =
+        mainstay_fleet::providers::ProcessSettings::new("mainstay".into(), "agents".into());
+    assert_eq!(settings.idle_exit, Duration::from_mins(10));
 }

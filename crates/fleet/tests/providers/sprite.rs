@@ -33,7 +33,6 @@ async fn the_api_is_asked_first_and_one_that_sleeps_is_not_woken() {
         clock.advance(Duration::from_secs(idle));
         let seen = provider.look(&machine).await.unwrap();
         assert_eq!(seen.state, state);
-        assert!(!seen.state.may_be_probed());
     }
     let (sprite, _) = server.sprite(machine.name.as_str()).unwrap();
     assert_eq!(sprite.wakes(), 0);
@@ -134,6 +133,28 @@ async fn a_service_that_somebody_removed_is_defined_again_by_a_start() {
     assert_eq!(removed.unwrap().status, 204);
     provider.start(&machine).await.unwrap();
     agents().health(&door(1, &machine)).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_sprite_of_another_organisation_may_run_on() {
+    let (_, server, provider, machine) = house().await;
+    server.switch(|switches| switches.is_elsewhere = true);
+    assert_eq!(provider.list().await.unwrap(), []);
+    assert_eq!(provider.destroy(&machine).await, Ok(Departure::Missing));
+    server.switch(|switches| switches.is_elsewhere = false);
+    assert_eq!(provider.destroy(&machine).await, Ok(Departure::Gone));
+}
+
+/// The spec promises no id there.
+#[tokio::test]
+async fn what_a_list_shows_without_an_id_is_ended_by_its_name() {
+    let (_, server, provider, machine) = house().await;
+    let listed = provider.list().await.unwrap();
+    assert_eq!((listed[0].machine.id.as_str(), &listed[0].machine.name), ("", &machine.name));
+    assert_eq!(provider.destroy(&listed[0].machine).await, Ok(Departure::Gone));
+    let deleted = format!("DELETE /v1/sprites/{}", machine.name);
+    assert!(server.asked().contains(&deleted), "{:?}", server.asked());
+    assert!(server.sprite(machine.name.as_str()).is_none());
 }
 
 #[tokio::test]

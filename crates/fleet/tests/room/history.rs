@@ -1,6 +1,6 @@
 //! What may happen to a fleet, in any order.
 
-use mainstay_fleet::{NetOperation, WorkerOperation};
+use mainstay_fleet::{NetOperation, ProviderKind, WorkerOperation};
 use proptest::prelude::*;
 
 use crate::world::Call;
@@ -19,16 +19,25 @@ pub(crate) enum Step {
     CastInASweep(usize, NetOperation),
     Move(usize, Option<usize>),
     Redefine(usize),
+    Rename(usize),
     RemoveNet(usize),
     Sweep,
     /// What happens outside.
     Crash(usize),
     Vanish(usize),
     Reboot(usize),
+    /// A sprite that nobody asks falls asleep, with its memory or without, until it is asked.
+    Sleep(usize),
+    GoCold(usize),
+    Wake(usize),
     Forget(usize, usize),
     Cut(usize, bool),
     Fault(Call, Fault),
     RefuseNets,
+    /// Lists show nothing until the provider is healed.
+    HideMachines,
+    /// Machines that are ended are on their way until the provider is healed.
+    OnlyPromise,
     HealProvider,
     /// The runner dies in the middle of whatever it does, and another comes when its leases are over.
     Kill,
@@ -46,8 +55,22 @@ pub(crate) enum Fault {
     Invalid,
 }
 
-pub(crate) fn steps() -> impl Strategy<Value = Vec<Step>> {
-    prop::collection::vec(step(), 4..16)
+/// What may happen to machines of this provider: only sprites sleep.
+pub(crate) fn steps(kind: ProviderKind) -> impl Strategy<Value = Vec<Step>> {
+    let step = match kind {
+        ProviderKind::Sprite => prop_oneof![8 => step(), 2 => sleep()].boxed(),
+        ProviderKind::Fly | ProviderKind::Process => step().boxed(),
+    };
+    prop::collection::vec(step, 4..16)
+}
+
+fn sleep() -> impl Strategy<Value = Step> {
+    let worker = 0..WORKERS;
+    prop_oneof![
+        2 => worker.clone().prop_map(Step::Sleep),
+        3 => worker.clone().prop_map(Step::GoCold),
+        1 => worker.prop_map(Step::Wake),
+    ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -66,6 +89,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (net.clone(), cast).prop_map(|(which, kind)| Step::CastInASweep(which, kind)),
         2 => (net.clone(), prop::option::of(worker.clone())).prop_map(|(n, w)| Step::Move(n, w)),
         1 => net.clone().prop_map(Step::Redefine),
+        2 => net.clone().prop_map(Step::Rename),
         1 => net.clone().prop_map(Step::RemoveNet),
         4 => Just(Step::Sweep),
         2 => worker.clone().prop_map(Step::Crash),
@@ -75,6 +99,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (worker, any::<bool>()).prop_map(|(who, is_cut)| Step::Cut(who, is_cut)),
         3 => (call(), fault()).prop_map(|(call, fault)| Step::Fault(call, fault)),
         1 => Just(Step::RefuseNets),
+        1 => Just(Step::HideMachines),
+        1 => Just(Step::OnlyPromise),
         1 => Just(Step::HealProvider),
         1 => Just(Step::Kill),
         1 => Just(Step::Later),

@@ -4,16 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use mainstay_base::{Clock, Id, IdSource, Moment, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Ask, Events, EventsOptions, Outbox, Streams};
+use mainstay_fleet::agent::BadNet;
 use mainstay_fleet::engine::Swept;
+use mainstay_fleet::model::location::compared;
 use mainstay_fleet::{
-    AgentKey, Category, Crew, Definition, Engine, Failure, Fleet, FleetError, FleetOptions, Net,
-    NetOperation, NewNet, NewWorker, Operator, Pace, ProviderKind, Providers, Waited,
-    WorkerOperation, WorkerStatus,
+    AgentKey, Agents, Category, CheckKind, Crew, Definition, Engine, Failure, Fleet, FleetError,
+    FleetOptions, Neighbours, Net, NetOperation, NewNet, NewWorker, Operator, Pace, PlannedCheck,
+    Planner, Provider, ProviderKind, Providers, Registry, Waited, WorkerOperation, WorkerStatus,
 };
 use mainstay_jobs::{Handler, Jobs, JobsOptions, Runner, RunnerOptions, RunnerTask};
-use mainstay_store::{Db, Dialect, Sql, Tx, migrate, values};
+use mainstay_store::{Db, Dialect, Sql, StoreError, Tx, migrate, values};
 use mainstay_testkit::TestDatabase;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -60,6 +63,18 @@ impl House {
         clock: Arc<Ahead>,
         pace: Pace,
     ) -> Self {
+        let (provider, agents) = (Arc::new(world.clone()), Arc::new(world.clone()));
+        Self::asking(database, world, (provider, agents), clock, pace).await
+    }
+
+    /// With machines and agents from elsewhere than its world.
+    pub(crate) async fn asking(
+        database: &TestDatabase,
+        world: World,
+        (provider, agents): (Arc<dyn Provider>, Arc<dyn Agents>),
+        clock: Arc<Ahead>,
+        pace: Pace,
+    ) -> Self {
         let time = Arc::clone(&clock) as Arc<dyn Clock>;
         let db = database.open_with(Arc::clone(&time), |_| {}).await;
         migrate::up(&db).await.unwrap();
@@ -72,17 +87,19 @@ impl House {
         let ids = IdSource::new(Arc::clone(&time), rng.clone());
         let options = JobsOptions::default();
         let jobs = Jobs::new(events.clone(), Arc::clone(&time), ids.clone(), rng.clone(), options);
-        let fleet = Fleet::new(FleetOptions {
+        let options = FleetOptions {
             events: events.clone(),
             jobs: jobs.clone(),
             ids,
             clock: time,
             rng,
-            providers: Providers::default().with(Arc::new(world.clone())),
-            agents: Arc::new(world.clone()),
+            providers: Providers::default().with(provider),
+            agents,
             key: AgentKey::new([7; 32]),
             pace,
-        });
+        };
+        let neighbours = Neighbours { planner: Arc::new(Named), registry: Arc::new(Named) };
+        let fleet = Fleet::beside(options, neighbours);
         let operator: Arc<dyn Handler> = Arc::new(Operator::new(fleet.clone()).unwrap());
         jobs.register(&[Arc::clone(&operator)]);
         let house = Self { db, events, jobs, fleet, world, clock, operator, stop };
@@ -122,6 +139,7 @@ impl House {
     /// Makes every worker due, and sweeps.
     pub(crate) async fn sweep(&self, engine: &mut Engine) -> Swept {
         self.execute("UPDATE workers SET probe_at = 0").await;
+        self.execute("UPDATE machine_orders SET look_at = 0").await;
         engine.sweep().await.unwrap()
     }
 
@@ -155,7 +173,7 @@ impl House {
     }
 
     fn world_kind(&self) -> ProviderKind {
-        mainstay_fleet::Provider::kind(&self.world)
+        Provider::kind(&self.world)
     }
 
     /// A worker that is ready.
@@ -167,13 +185,43 @@ impl House {
     }
 
     pub(crate) async fn net(&self, user: Id, name: &str, worker: Option<Id>) -> Id {
+        self.try_net(user, name, worker).await.unwrap()
+    }
+
+    pub(crate) async fn try_net(
+        &self,
+        user: Id,
+        name: &str,
+        worker: Option<Id>,
+    ) -> Result<Id, FleetError> {
+        self.try_net_of(user, name, worker, json!({"services": []})).await
+    }
+
+    /// A net that checks what `definition` names.
+    pub(crate) async fn net_of(
+        &self,
+        user: Id,
+        name: &str,
+        worker: Option<Id>,
+        definition: Value,
+    ) -> Id {
+        self.try_net_of(user, name, worker, definition).await.unwrap()
+    }
+
+    async fn try_net_of(
+        &self,
+        user: Id,
+        name: &str,
+        worker: Option<Id>,
+        definition: Value,
+    ) -> Result<Id, FleetError> {
         let new = NewNet {
             name: mainstay_fleet::NetName::parse(name).unwrap(),
-            definition: Definition::new(json!({"services": []})).unwrap(),
+            definition: Definition::new(definition).unwrap(),
             worker_id: worker,
         };
         let made = self.write(async |tx, out| self.fleet.create_net(tx, out, user, new).await);
-        made.await.unwrap().id
+        Ok(made.await?.id)
     }
 
     /// A net that is loaded.
@@ -252,6 +300,30 @@ impl House {
         self.events.write(work).await
     }
 
+    /// Waits until the job of an operation waits for a later time.
+    pub(crate) async fn until_put_off(&self, operation: Id) {
+        loop {
+            let job = self.jobs.find(operation).await.unwrap().unwrap();
+            if job.next_run_at > self.clock.now().plus(SECOND) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// How many jobs needed more than one attempt.
+    pub(crate) async fn jobs_tried_again(&self) -> i64 {
+        let sql = Sql::same("test.tried", "SELECT count(*) AS n FROM jobs WHERE attempts > 1");
+        self.db.fetch_one(&sql, &[]).await.unwrap().get("n").unwrap()
+    }
+
+    /// How many jobs have failed.
+    pub(crate) async fn jobs_failed(&self) -> i64 {
+        let sql =
+            Sql::same("test.failed", "SELECT count(*) AS n FROM jobs WHERE status = 'failed'");
+        self.db.fetch_one(&sql, &[]).await.unwrap().get("n").unwrap()
+    }
+
     pub(crate) async fn execute(&self, sql: &'static str) {
         let sql = Sql::same("test.execute", sql);
         self.db.write(async |tx| tx.execute(&sql, &[]).await).await.unwrap();
@@ -259,7 +331,15 @@ impl House {
 
     /// What the user's stream was told, in full.
     pub(crate) async fn told(&self, user: Id) -> Vec<Value> {
-        let streams = Streams { org: false, user: true };
+        self.told_by(user, Streams { org: false, user: true }).await
+    }
+
+    /// What everybody was told, in full.
+    pub(crate) async fn told_everybody(&self, user: Id) -> Vec<Value> {
+        self.told_by(user, Streams { org: true, user: false }).await
+    }
+
+    async fn told_by(&self, user: Id, streams: Streams) -> Vec<Value> {
         let mut ask = Ask { user: Some(user), streams, ..Ask::default() };
         let mut told = Vec::new();
         loop {
@@ -325,14 +405,59 @@ pub(crate) fn quick() -> Pace {
         confirm_most: Duration::from_millis(2),
         spread: Duration::from_millis(1),
         retry: Duration::from_millis(1),
+        // Longer than any operation: trouble of a provider ends it at once.
+        outage: Duration::from_mins(10),
         agent: Duration::from_millis(2),
         glance: Duration::from_millis(20),
+        orders_arrive: Duration::from_millis(50),
         ..Pace::default()
     }
 }
 
 pub(crate) fn new_id() -> Id {
     IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng)).next()
+}
+
+/// The services of a net by their names; what is called `wrong` is refused, and one service is known.
+struct Named;
+
+/// The service that is registered, by its name and by its address.
+pub(crate) const KNOWN: (&str, &str) = ("orders", "https://orders.example/");
+
+/// Its id.
+pub(crate) fn known_service() -> Id {
+    "01a1e102-8087-7707-8707-000000000777".parse().unwrap()
+}
+
+impl Planner for Named {
+    fn plan(&self, definition: &Value) -> Result<Vec<PlannedCheck>, BadNet> {
+        let names = |key: &str| definition[key].as_array().cloned().unwrap_or_default();
+        let check = |kind: CheckKind, name: &Value| {
+            let name = name.as_str().unwrap_or("wrong").to_owned();
+            let is_service = kind == CheckKind::Service;
+            let url = is_service.then(|| format!("https://{}.example/", name.to_lowercase()));
+            let about = vec![if is_service { compared(&name) } else { "orders".to_owned() }];
+            match name.as_str() {
+                "wrong" => Err(BadNet("services[0].name: give another".to_owned())),
+                _ => Ok(PlannedCheck { kind, name, url, about, every: 30 * SECOND }),
+            }
+        };
+        let (services, journeys) = (names("services"), names("journeys"));
+        let services = services.iter().map(|name| check(CheckKind::Service, name));
+        services.chain(journeys.iter().map(|name| check(CheckKind::Journey, name))).collect()
+    }
+}
+
+impl Registry for Named {
+    fn find<'a>(
+        &'a self,
+        _: &'a mut Tx,
+        name: &'a str,
+        url: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Option<Id>, StoreError>> {
+        let is_known = name == KNOWN.0 || url == Some(KNOWN.1);
+        Box::pin(async move { Ok(is_known.then(known_service)) })
+    }
 }
 
 /// The machine's clock, ahead by as much as a test says.

@@ -1,9 +1,11 @@
 //! What people do to workers, and what becomes of it when the world fails.
 
+use std::time::Duration;
+
 use mainstay_fleet::providers::Conflict;
 use mainstay_fleet::{
-    Category, FailureCode, FleetError, ProviderError, Refusal, Waited, WorkerOperation,
-    WorkerStatus,
+    Category, FailureCode, FleetError, NetOperation, ProviderError, Refusal, Waited,
+    WorkerOperation, WorkerStatus,
 };
 use mainstay_testkit::each_database;
 use serde_json::json;
@@ -168,6 +170,29 @@ each_database! {
         running.stop().await;
     }
 
+    async fn a_stop_ends_although_somebody_finds_the_worker_silent_meanwhile(database: &TestDatabase) {
+        let (house, running) = House::running(database).await;
+        let user = house.user().await;
+        let worker = house.ready(user, "w").await;
+        let net = house.loaded(user, "n", worker).await;
+        running.stop().await;
+        let unload = house.begin_net(user, net, NetOperation::Unload).await.unwrap();
+        let stop = house.begin(user, worker, WorkerOperation::Stop).await.unwrap();
+        house.world.cut(worker, true);
+        // It is done only after the unload has found the worker silent.
+        house.world.fail(Call::Stop, &[ProviderError::Throttled { retry_after: 30 * SECOND }]);
+        let running = house.run();
+        let waited = house.fleet.wait_for_net(user, net, unload).await.unwrap();
+        assert!(matches!(waited, Waited::Failed(..)), "{waited:?}");
+        house.until_put_off(stop).await;
+        assert_eq!(house.stands(user, worker).await, "error error");
+        house.advance(31 * SECOND);
+        let waited = house.fleet.wait_for_worker(user, worker, stop).await.unwrap();
+        assert!(matches!(waited, Waited::Done(_)), "{waited:?}");
+        assert_eq!(house.stands(user, worker).await, "stopped unloaded");
+        running.stop().await;
+    }
+
     async fn an_operation_that_nobody_ends_is_ended(database: &TestDatabase) {
         let house = House::new(database).await;
         let user = house.user().await;
@@ -200,7 +225,7 @@ each_database! {
 
     async fn what_takes_longer_than_a_caller_waits_goes_on(database: &TestDatabase) {
         let world = crate::world::World::new(mainstay_fleet::ProviderKind::Fly);
-        let patience = std::time::Duration::from_millis(30);
+        let patience = Duration::from_millis(30);
         let pace = mainstay_fleet::Pace { patience, ..crate::house::quick() };
         let house = House::with(database, world, std::sync::Arc::default(), pace).await;
         let user = house.user().await;
@@ -234,11 +259,62 @@ each_database! {
             house.fleet.begin(tx, out, (user, worker), provision, Some(1)).await
         });
         fine.await.unwrap();
-        let busy = house.begin(user, worker, WorkerOperation::Destroy).await;
+        let busy = house.begin(user, worker, WorkerOperation::HealthCheck).await;
         let Err(FleetError::Refused { refusal, .. }) = busy else { panic!("{busy:?}") };
         assert_eq!(refusal, Refusal::WorkerBusy(provision));
         let told = house.words_after(user, 0).await;
         assert_eq!(told, ["worker pending", "worker provisioning provision"]);
+    }
+
+    async fn destroy_calls_off_what_makes_the_machine(database: &TestDatabase) {
+        // Nobody carries anything out yet.
+        let house = House::new(database).await;
+        let user = house.user().await;
+        for (name, kind) in [("w", WorkerOperation::Destroy), ("v", WorkerOperation::Delete)] {
+            let worker = house.worker(user, name).await;
+            let making = house.begin(user, worker, WorkerOperation::Provision).await.unwrap();
+            for other in [WorkerOperation::Provision, WorkerOperation::HealthCheck] {
+                house.begin(user, worker, other).await.unwrap_err();
+            }
+            let stale = house.write(async |tx, out| {
+                house.fleet.begin(tx, out, (user, worker), kind, Some(7)).await
+            });
+            assert!(matches!(stale.await, Err(FleetError::StaleWorker(_))), "it goes on");
+            let ending = house.begin(user, worker, kind).await.unwrap();
+            let called_off = house.fleet.wait_for_worker(user, worker, making).await.unwrap();
+            let Waited::Failed(crew, failure) = called_off else { panic!("{called_off:?}") };
+            assert!(failure.detail.contains("called off"), "{failure:?}");
+            assert_eq!(crew.worker.operation.map(|one| one.id), Some(ending));
+            let running = house.run();
+            match house.fleet.wait_for_worker(user, worker, ending).await.unwrap() {
+                Waited::Done(crew) => assert_eq!(crew.worker.status, WorkerStatus::Pending),
+                Waited::Removed => assert_eq!(kind, WorkerOperation::Delete),
+                other => panic!("{other:?}"),
+            }
+            assert_eq!(house.world.machines(worker), 0);
+            running.stop().await;
+        }
+    }
+
+    async fn a_machine_whose_making_was_called_off_is_destroyed_too(database: &TestDatabase) {
+        let (house, running) = House::running(database).await;
+        let user = house.user().await;
+        let worker = house.worker(user, "w").await;
+        // The machine is made, and its agent does not answer yet.
+        house.world.answer_after(60 * SECOND);
+        let making = house.begin(user, worker, WorkerOperation::Provision).await.unwrap();
+        while house.world.machines(worker) == 0 {
+            tokio::time::sleep(SECOND / 500).await;
+        }
+        let ended = house.operate(user, worker, WorkerOperation::Destroy).await.unwrap();
+        assert_eq!(ended.unwrap().worker.status, WorkerStatus::Pending);
+        assert_eq!(house.world.machines(worker), 0);
+        let seen = house.fleet.wait_for_worker(user, worker, making).await.unwrap();
+        assert!(!matches!(seen, Waited::Underway(_)), "{seen:?}");
+        house.world.answer_after(SECOND / 1_000);
+        house.operate(user, worker, WorkerOperation::Provision).await.unwrap();
+        assert_eq!(house.world.machines(worker), 1);
+        running.stop().await;
     }
 
     async fn an_ephemeral_worker_is_not_stopped(database: &TestDatabase) {
@@ -270,6 +346,25 @@ each_database! {
         house.world.pretend_generation(worker, 2);
         house.operate(user, worker, check).await.unwrap();
         assert_eq!(house.stands(user, worker).await, "ready loaded");
+        running.stop().await;
+    }
+
+    async fn a_health_check_looks_again_at_a_worker_that_changed_meanwhile(database: &TestDatabase) {
+        let (house, running) = House::running(database).await;
+        let user = house.user().await;
+        let worker = house.ready(user, "w").await;
+        let before = house.world.asked().0;
+        house.world.hang(worker);
+        let operation = house.begin(user, worker, WorkerOperation::HealthCheck).await.unwrap();
+        while house.world.asked().0 == before {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        house.execute("UPDATE workers SET generation = generation + 1").await;
+        house.world.let_go();
+        let ended = house.fleet.wait_for_worker(user, worker, operation).await.unwrap();
+        assert!(matches!(ended, Waited::Done(_)), "{ended:?}");
+        assert_eq!(house.world.asked().0, before + 2);
+        assert_eq!(house.jobs_tried_again().await, 0);
         running.stop().await;
     }
 

@@ -1,7 +1,10 @@
 //! What people do to nets, and what becomes of it when the worker fails.
 
+use mainstay_base::Id;
+use mainstay_fleet::model::net::MAX_NETS_PER_WORKER;
 use mainstay_fleet::{
-    Definition, FailureCode, FleetError, NetOperation, NetPatch, Refusal, WorkerOperation,
+    Definition, FailureCode, FleetError, NetName, NetOperation, NetPatch, Refusal, Waited,
+    WorkerOperation,
 };
 use mainstay_testkit::each_database;
 use serde_json::json;
@@ -72,7 +75,7 @@ each_database! {
                 .await
                 .unwrap()
         };
-        let named = NetPatch { name: mainstay_fleet::NetName::parse("b").ok(), ..NetPatch::default() };
+        let named = NetPatch { name: NetName::parse("b").ok(), ..NetPatch::default() };
         assert_eq!(change(named).await.load_state.name(), "loaded", "a name is only a name");
         let moved = change(NetPatch { worker_id: Some(Some(two)), ..NetPatch::default() }).await;
         assert_eq!((moved.worker_id, moved.load_state.name()), (Some(two), "unloaded"));
@@ -85,6 +88,51 @@ each_database! {
         let nowhere = change(NetPatch { worker_id: Some(None), ..NetPatch::default() }).await;
         assert_eq!((nowhere.worker_id, nowhere.load_state.name()), (None, "unloaded"));
         running.stop().await;
+    }
+
+    async fn a_net_that_is_renamed_while_its_load_waits_stays_loaded(database: &TestDatabase) {
+        let (house, running) = House::running(database).await;
+        let user = house.user().await;
+        let worker = house.ready(user, "w").await;
+        running.stop().await;
+        let net = house.net(user, "a", Some(worker)).await;
+        let operation = house.begin_net(user, net, NetOperation::Load).await.unwrap();
+        let patch = NetPatch { name: NetName::parse("b").ok(), ..NetPatch::default() };
+        let renaming = house.write(async |tx, out| {
+            house.fleet.change_net(tx, out, (user, net), patch, None).await
+        });
+        renaming.await.unwrap();
+        let running = house.run();
+        let waited = house.fleet.wait_for_net(user, net, operation).await.unwrap();
+        assert!(matches!(waited, Waited::Done(_)), "{waited:?}");
+        assert_eq!(house.world.holds(worker), [(net, 2)]);
+        house.sweep(&mut house.engine()).await;
+        assert_eq!(house.stands(user, worker).await, "ready loaded");
+        running.stop().await;
+    }
+
+    async fn a_net_of_a_full_worker_can_be_changed_and_no_other_comes(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let (full, other) = (house.worker(user, "full").await, house.worker(user, "other").await);
+        let net = house.net(user, "n", Some(full)).await;
+        for number in 1..MAX_NETS_PER_WORKER {
+            house.net(user, &format!("n{number}"), Some(full)).await;
+        }
+        let change = async |net: Id, name: &str, worker: Id| {
+            let name = NetName::parse(name).ok();
+            let patch = NetPatch { name, worker_id: Some(Some(worker)), ..NetPatch::default() };
+            let changing = house.write(async |tx, out| {
+                house.fleet.change_net(tx, out, (user, net), patch, None).await
+            });
+            changing.await
+        };
+        assert_eq!(change(net, "renamed", full).await.unwrap().name, "renamed");
+        let newcomer = house.net(user, "newcomer", Some(other)).await;
+        let refused = change(newcomer, "newcomer", full).await;
+        assert!(matches!(refused, Err(FleetError::WorkerFull)), "{refused:?}");
+        change(net, "renamed", other).await.unwrap();
+        change(newcomer, "newcomer", full).await.expect("there is a place now");
     }
 
     async fn what_can_not_be_loaded_is_refused(database: &TestDatabase) {
@@ -139,7 +187,7 @@ each_database! {
         house.sweep(&mut house.engine()).await;
         assert_eq!(house.stands(user, worker).await, "error unloaded");
         let waited = house.fleet.wait_for_net(user, net, operation).await.unwrap();
-        let mainstay_fleet::Waited::Failed(_, failure) = waited else { panic!("{waited:?}") };
+        let Waited::Failed(_, failure) = waited else { panic!("{waited:?}") };
         assert_eq!(failure.code, FailureCode::WorkerUnavailable);
         // The job that comes too late changes nothing.
         let told = house.told(user).await.len();

@@ -1,19 +1,21 @@
 //! Machines and their agents, which do what a test says.
 
+mod agents;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use mainstay_base::{Id, IdSource, SystemClock, SystemRng};
-use mainstay_fleet::agents::{Asked, LoadedNet, NetResults, answer};
+use mainstay_base::{Id, IdSource, Moment, SystemClock, SystemRng};
+use mainstay_fleet::agents::{NetResult, NetResults};
 use mainstay_fleet::providers::machine::{HostStatus, MachineState};
 use mainstay_fleet::providers::{Departure, Outcome, Rest};
 use mainstay_fleet::{
-    AgentDoor, AgentError, AgentHealth, Agents, Machine, NetOrder, Order, Provider, ProviderError,
-    ProviderKind, Sighting,
+    AgentDoor, AgentError, Machine, Order, Provider, ProviderError, ProviderKind, Sighting,
 };
+use serde_json::Value;
 
 /// What may be asked of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +37,8 @@ pub(crate) struct World {
     asked: Arc<AtomicUsize>,
     in_flight: Arc<AtomicUsize>,
     peak: Arc<AtomicUsize>,
+    clock: Arc<SystemClock>,
+    asked_at: Arc<Mutex<Vec<Moment>>>,
 }
 
 #[derive(Default)]
@@ -45,7 +49,19 @@ struct Inner {
     /// A create that fails has made its machine all the same.
     makes_before_failing: bool,
     refuses_nets: bool,
+    /// The provider takes questions about machines and says nothing.
+    is_silent: bool,
+    /// Lists are empty, while each machine can be read.
+    hides: bool,
+    /// Orders to end a machine are taken, and not carried out.
+    only_promises: bool,
+    /// The agent of this worker takes a question and does not answer.
+    hangs: Option<Id>,
+    /// The agent of this worker takes an unload and does not answer.
+    keeps: Option<Id>,
     answer_time: Duration,
+    /// Whoever is asked next panics.
+    panics: bool,
 }
 
 struct Rig {
@@ -54,9 +70,23 @@ struct Rig {
     generation: i64,
     state: MachineState,
     is_cut: bool,
+    /// What its agent says of itself.
+    status: &'static str,
     boot: Id,
     nets: BTreeMap<Id, i64>,
+    /// What its nets found and nobody has acknowledged.
+    found: BTreeMap<Id, Vec<NetResult>>,
+    last: u64,
+    /// Findings of one page.
+    page: usize,
+    /// How often findings were asked for.
+    fetched: usize,
+    /// What it answers in place of them.
+    lie: Option<Lie>,
 }
+
+/// What an agent that lies answers, for a net, after a number, in this run.
+type Lie = Arc<dyn Fn(Id, u64, Id) -> Result<NetResults, AgentError> + Send + Sync>;
 
 impl World {
     pub(crate) fn new(kind: ProviderKind) -> Self {
@@ -66,6 +96,8 @@ impl World {
             asked: Arc::default(),
             in_flight: Arc::default(),
             peak: Arc::default(),
+            clock: Arc::new(SystemClock::new()),
+            asked_at: Arc::default(),
         }
     }
 
@@ -80,14 +112,57 @@ impl World {
         inner.faults.clear();
         inner.makes_before_failing = false;
         inner.refuses_nets = false;
+        inner.is_silent = false;
+        inner.hides = false;
+        inner.only_promises = false;
+    }
+
+    /// Lists show no machine until the provider is healed.
+    pub(crate) fn hide_machines(&self) {
+        self.inner.lock().unwrap().hides = true;
     }
 
     pub(crate) fn make_before_failing(&self) {
         self.inner.lock().unwrap().makes_before_failing = true;
     }
 
+    /// The provider takes orders to end a machine, and carries none out until it is healed.
+    pub(crate) fn only_promise(&self) {
+        self.inner.lock().unwrap().only_promises = true;
+    }
+
+    /// What was promised is carried out.
+    pub(crate) fn carry_out(&self) {
+        self.inner.lock().unwrap().rigs.retain(|_, rig| rig.state != MachineState::Leaving);
+    }
+
+    /// A machine that was to be ended runs all the same.
+    pub(crate) fn outlive(&self, worker: Id) {
+        self.each(worker, |rig| rig.state = MachineState::Running);
+    }
+
+    /// The provider says nothing of machines until it is healed.
+    pub(crate) fn silence_provider(&self) {
+        self.inner.lock().unwrap().is_silent = true;
+    }
+
     pub(crate) fn refuse_nets(&self) {
         self.inner.lock().unwrap().refuses_nets = true;
+    }
+
+    /// The agent of a worker says nothing until it is let go.
+    pub(crate) fn hang(&self, worker: Id) {
+        self.inner.lock().unwrap().hangs = Some(worker);
+    }
+
+    /// The agent of a worker says nothing to an unload until it is let go.
+    pub(crate) fn keep_nets(&self, worker: Id) {
+        self.inner.lock().unwrap().keeps = Some(worker);
+    }
+
+    pub(crate) fn let_go(&self) {
+        let mut inner = self.inner.lock().unwrap();
+        (inner.hangs, inner.keeps) = (None, None);
     }
 
     pub(crate) fn answer_after(&self, time: Duration) {
@@ -115,6 +190,32 @@ impl World {
         });
     }
 
+    /// A machine that runs falls asleep, with its memory or without.
+    pub(crate) fn sleep(&self, worker: Id, is_cold: bool) {
+        self.each(worker, |rig| {
+            let may_sleep = matches!(rig.state, MachineState::Running | MachineState::Asleep);
+            match is_cold {
+                _ if !may_sleep => {}
+                false => rig.state = MachineState::Asleep,
+                true => {
+                    rig.state = MachineState::Cold;
+                    rig.nets.clear();
+                    rig.found.clear();
+                }
+            }
+        });
+    }
+
+    /// Somebody else asks a machine that sleeps.
+    pub(crate) fn wake(&self, worker: Id) {
+        self.each(worker, Rig::wake);
+    }
+
+    /// The agent says that it holds nets that nobody knows.
+    pub(crate) fn invent_nets(&self, worker: Id, count: usize) {
+        self.each(worker, |rig| rig.nets.extend((0..count).map(|_| (new_id(), 1))));
+    }
+
     /// The agent forgets a net by itself.
     pub(crate) fn forget(&self, worker: Id, net: Id) {
         self.each(worker, |rig| {
@@ -126,12 +227,61 @@ impl World {
         self.each(worker, |rig| rig.is_cut = is_cut);
     }
 
-    pub(crate) fn become_state(&self, worker: Id, state: MachineState) {
-        self.each(worker, |rig| rig.state = state);
+    /// The agent says of itself how it is.
+    pub(crate) fn ail(&self, worker: Id, status: &'static str) {
+        self.each(worker, |rig| rig.status = status);
+    }
+
+    /// Whoever asks an agent next finds a mistake in this program.
+    pub(crate) fn panic_once(&self) {
+        self.inner.lock().unwrap().panics = true;
     }
 
     pub(crate) fn pretend_generation(&self, worker: Id, generation: i64) {
         self.each(worker, |rig| rig.generation = generation);
+    }
+
+    /// A net finds something.
+    pub(crate) fn find(&self, worker: Id, net: Id, result: &Value) {
+        self.each(worker, |rig| {
+            rig.last += 1;
+            let generation = rig.nets.get(&net).copied().unwrap_or_default();
+            let (seq, result) = (rig.last, result.clone());
+            rig.found.entry(net).or_default().push(NetResult { seq, generation, result });
+        });
+    }
+
+    /// How many findings of a net nobody has acknowledged.
+    pub(crate) fn unfetched(&self, worker: Id, net: Id) -> usize {
+        let inner = self.inner.lock().unwrap();
+        let rig = inner.rigs.values().find(|rig| rig.worker == worker).unwrap();
+        rig.found.get(&net).map_or(0, Vec::len)
+    }
+
+    /// How often findings were asked for.
+    pub(crate) fn fetched(&self, worker: Id) -> usize {
+        let inner = self.inner.lock().unwrap();
+        inner.rigs.values().find(|rig| rig.worker == worker).unwrap().fetched
+    }
+
+    /// So many findings come at once.
+    pub(crate) fn page(&self, worker: Id, page: usize) {
+        self.each(worker, |rig| rig.page = page);
+    }
+
+    /// The agent lies about its findings.
+    pub(crate) fn lie(
+        &self,
+        worker: Id,
+        lie: impl Fn(Id, u64, Id) -> Result<NetResults, AgentError> + Send + Sync + 'static,
+    ) {
+        let lie: Lie = Arc::new(lie);
+        self.each(worker, |rig| rig.lie = Some(Arc::clone(&lie)));
+    }
+
+    /// It tells the truth again.
+    pub(crate) fn confess(&self, worker: Id) {
+        self.each(worker, |rig| rig.lie = None);
     }
 
     /// How many machines there are for a worker.
@@ -150,6 +300,13 @@ impl World {
     /// How often agents were asked how they are, and how many at once.
     pub(crate) fn asked(&self) -> (usize, usize) {
         (self.asked.load(Ordering::SeqCst), self.peak.load(Ordering::SeqCst))
+    }
+
+    /// When the last `count` questions were asked.
+    pub(crate) fn last_asked(&self, count: usize) -> Vec<Moment> {
+        let mut asked = self.asked_at.lock().unwrap().clone();
+        asked.sort_unstable();
+        asked.split_off(asked.len().saturating_sub(count))
     }
 
     fn each(&self, worker: Id, change: impl Fn(&mut Rig)) {
@@ -190,12 +347,14 @@ impl World {
     ) -> Result<T, AgentError> {
         let mut inner = self.inner.lock().unwrap();
         let address = door.address.as_str().trim_end_matches('/');
-        let found = inner
+        let mut found = inner
             .rigs
             .values_mut()
             .find(|rig| rig.machine.address.as_deref() == Some(address))
-            .filter(|rig| rig.state == MachineState::Running && !rig.is_cut);
-        match found {
+            .filter(|rig| !rig.is_cut);
+        // Whatever is asked of it.
+        found.as_deref_mut().into_iter().for_each(Rig::wake);
+        match found.filter(|rig| rig.state == MachineState::Running) {
             Some(rig) => work(rig),
             None => Err(AgentError::Unreachable("connection refused".to_owned())),
         }
@@ -223,8 +382,14 @@ impl Provider for World {
                 generation: order.generation,
                 state: MachineState::Running,
                 is_cut: false,
+                status: "ok",
                 boot: new_id(),
                 nets: BTreeMap::new(),
+                found: BTreeMap::new(),
+                last: 0,
+                page: 100,
+                fetched: 0,
+                lie: None,
             };
             inner.rigs.insert(id, rig);
             Ok(machine)
@@ -233,6 +398,9 @@ impl Provider for World {
     }
 
     fn look<'a>(&'a self, machine: &'a Machine) -> Outcome<'a, Sighting> {
+        if self.inner.lock().unwrap().is_silent {
+            return std::future::pending().boxed();
+        }
         let seen = self.on(Call::Look, machine, |rig| rig.sighting());
         async move { seen }.boxed()
     }
@@ -262,6 +430,11 @@ impl Provider for World {
 
     fn destroy<'a>(&'a self, machine: &'a Machine) -> Outcome<'a, Departure> {
         let destroyed = self.called(Call::Destroy, |inner| {
+            let only_promises = inner.only_promises;
+            if let Some(rig) = inner.rigs.get_mut(&machine.id).filter(|_| only_promises) {
+                rig.state = MachineState::Leaving;
+                return Ok(Departure::Leaving);
+            }
             inner.rigs.remove(&machine.id);
             Ok(Departure::Gone)
         });
@@ -269,13 +442,27 @@ impl Provider for World {
     }
 
     fn list(&self) -> Outcome<'_, Vec<Sighting>> {
-        let listed =
-            self.called(Call::List, |inner| Ok(inner.rigs.values().map(Rig::sighting).collect()));
+        let listed = self.called(Call::List, |inner| match inner.hides {
+            true => Ok(Vec::new()),
+            false => Ok(inner.rigs.values().map(Rig::sighting).collect()),
+        });
         async move { listed }.boxed()
     }
 }
 
 impl Rig {
+    /// One that was cold begins anew.
+    fn wake(&mut self) {
+        match self.state {
+            MachineState::Asleep => self.state = MachineState::Running,
+            MachineState::Cold => {
+                self.state = MachineState::Running;
+                self.boot = new_id();
+            }
+            _ => {}
+        }
+    }
+
     fn sighting(&self) -> Sighting {
         Sighting {
             machine: self.machine.clone(),
@@ -285,71 +472,6 @@ impl Rig {
             region: None,
             exit: None,
         }
-    }
-}
-
-impl Agents for World {
-    fn health<'a>(&'a self, door: &'a AgentDoor) -> Asked<'a, AgentHealth> {
-        async move {
-            self.asked.fetch_add(1, Ordering::SeqCst);
-            let now = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
-            self.peak.fetch_max(now, Ordering::SeqCst);
-            let time = self.inner.lock().unwrap().answer_time;
-            if !time.is_zero() {
-                tokio::time::sleep(time).await;
-            }
-            let answered = self.answering(door, |rig| {
-                let loaded =
-                    |(id, generation): (&Id, &i64)| LoadedNet { id: *id, generation: *generation };
-                Ok(AgentHealth {
-                    agent: answer::AGENT.to_owned(),
-                    status: "ok".to_owned(),
-                    worker_id: rig.worker,
-                    boot_id: rig.boot,
-                    generation: rig.generation,
-                    loaded_nets: rig.nets.iter().map(loaded).collect(),
-                    checks_run: 0,
-                    uptime_s: 0,
-                })
-            });
-            self.in_flight.fetch_sub(1, Ordering::SeqCst);
-            answered
-        }
-        .boxed()
-    }
-
-    fn load<'a>(&'a self, door: &'a AgentDoor, net: &'a NetOrder) -> Asked<'a, ()> {
-        let refuses = self.inner.lock().unwrap().refuses_nets;
-        let loaded = self.answering(door, |rig| {
-            if refuses {
-                return Err(AgentError::Refused("no such journey".to_owned()));
-            }
-            match rig.nets.get(&net.id) {
-                Some(known) if *known > net.generation => {
-                    Err(AgentError::Stale { current: Some(*known) })
-                }
-                _ => {
-                    rig.nets.insert(net.id, net.generation);
-                    Ok(())
-                }
-            }
-        });
-        async move { loaded }.boxed()
-    }
-
-    fn unload<'a>(&'a self, door: &'a AgentDoor, net: Id, generation: i64) -> Asked<'a, ()> {
-        let unloaded = self.answering(door, |rig| match rig.nets.get(&net) {
-            Some(known) if *known > generation => Err(AgentError::Stale { current: Some(*known) }),
-            _ => {
-                rig.nets.remove(&net);
-                Ok(())
-            }
-        });
-        async move { unloaded }.boxed()
-    }
-
-    fn results<'a>(&'a self, _: &'a AgentDoor, _: Id, _: u64) -> Asked<'a, NetResults> {
-        async { Err(AgentError::NoSuchNet) }.boxed()
     }
 }
 

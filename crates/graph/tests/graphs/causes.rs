@@ -78,6 +78,30 @@ fn a_thing_fails_since_the_first_who_finds_it_failing_however_badly() {
 }
 
 #[test]
+fn what_was_degraded_before_it_went_down_fails_since_then() {
+    let mut graph = graph(&[("A", Healthy, &[]), ("B", Healthy, &[]), ("C", Healthy, &[])]);
+    for (status, since) in [(Degraded, 40), (Down, 70)] {
+        graph.apply(Change::Status { service: 1, status, since: at(since) });
+    }
+    for (service, failing, since) in [(2, 30, 60), (3, 45, 50)] {
+        let said = dependency(service, "db", Down);
+        let said = Dependency { since: at(since), failing_since: Some(at(failing)), ..said };
+        graph.apply(Change::Dependency { service, dependency: said });
+    }
+    let snapshot = graph.snapshot();
+    let found = causes::find(&snapshot);
+    let told: Vec<_> =
+        found.roots.iter().map(|root| (root.failing_since, root.status_since)).collect();
+    assert_eq!(told, [(Some(at(30)), Some(at(50))), (Some(at(40)), Some(at(70)))]);
+
+    graph.apply(Change::Status { service: 1, status: Healthy, since: at(80) });
+    graph.apply(Change::Status { service: 1, status: Down, since: at(90) });
+    let snapshot = graph.snapshot();
+    let node = snapshot.node(place(&snapshot, "A")).unwrap();
+    assert_eq!((node.failing_since, node.since), (Some(at(90)), Some(at(90))));
+}
+
+#[test]
 fn the_cause_that_hurts_most_comes_first_and_few_are_named() {
     let mut statuses = vec![Down; 10];
     statuses.push(Healthy);

@@ -19,6 +19,7 @@ pub(crate) fn service(number: i64, name: &str, status: Status) -> Service {
         host: None,
         status,
         since: at(number),
+        failing_since: None,
         stale_since: None,
     }
 }
@@ -30,6 +31,7 @@ pub(crate) fn dependency(number: i64, name: &str, status: Status) -> Dependency 
         name: name.into(),
         status,
         since: at(number),
+        failing_since: None,
         missing_since: None,
         linked: None,
         hosts: Box::default(),

@@ -74,6 +74,8 @@ fn tell(model: &mut Model, change: Change) {
         Change::Removed { service } => drop(model.remove(&service)),
         Change::Status { service, status, since } => {
             if let Some((known, _)) = model.get_mut(&service) {
+                let failing = known.fails_since().unwrap_or(since);
+                known.failing_since = status.is_unhealthy().then_some(failing);
                 (known.status, known.since) = (status, since);
             }
         }

@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
 use super::media::Media;
@@ -52,6 +52,30 @@ where
         let limits = Limits { body_bytes: BYTES, ..Limits::from_ref(state) };
         let bytes = body::read(request.into_body(), &limits).await?;
         parse(&bytes).map(Self)
+    }
+}
+
+/// A request that says nothing more: without a body, or with an empty object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NoBody;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+impl<S> FromRequest<S> for NoBody
+where
+    S: Send + Sync,
+    Limits: FromRef<S>,
+{
+    type Rejection = Error;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
+        let bytes = body::read(request.into_body(), &Limits::from_ref(state)).await?;
+        if bytes.is_empty() {
+            return Ok(Self);
+        }
+        parse::<Nothing>(&bytes).map(|_| Self)
     }
 }
 

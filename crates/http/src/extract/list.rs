@@ -1,6 +1,7 @@
 //! Lists, a page at a time.
 
 use mainstay_accounts::{PageAsk, Part};
+use mainstay_base::BadPlace;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -52,6 +53,12 @@ pub struct LimitError(u16);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this is no cursor; give next_cursor of the page before, or none for the first page")]
 pub struct CursorError;
+
+impl From<BadPlace> for Error {
+    fn from(error: BadPlace) -> Self {
+        Self::new(Code::InvalidQuery, format!("The query is not as expected: {error}."))
+    }
+}
 
 impl Limit {
     /// The number of items.

@@ -5,12 +5,14 @@
 
 mod body;
 mod caller;
+mod disposition;
 mod form;
 mod if_match;
 mod json;
 mod list;
 mod media;
 mod multipart;
+mod pace;
 mod path;
 mod query;
 mod secret;
@@ -21,7 +23,7 @@ pub(crate) use caller::{OldSession, SignedIn};
 pub use form::JsonOrForm;
 pub(crate) use if_match::IfMatch;
 pub use json::Json;
-pub(crate) use json::LargeJson;
+pub(crate) use json::{LargeJson, NoBody};
 pub(crate) use list::page_ask;
 pub use list::{Cursor, Limit, ListQuery, Page};
 pub use media::Media;

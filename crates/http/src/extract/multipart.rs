@@ -1,8 +1,9 @@
 //! A multipart body, part by part, as it comes in: never more of it is held than a few frames.
 
+use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -11,8 +12,11 @@ use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::header;
 use bytes::Bytes;
 use futures_util::Stream;
+use http_body::Frame;
 use tokio::time::timeout;
 
+use super::disposition;
+use super::pace::{Pace, TooSlow};
 use crate::code::Code;
 use crate::error::{Error, echo};
 use crate::limits::{Limits, MULTIPART_ROOM_BYTES, PART_FIELD_BYTES, PART_HEAD_BYTES};
@@ -23,9 +27,13 @@ const BOUNDARY_CHARACTERS: usize = 70;
 /// A body of `multipart/form-data` whose file has at most so many bytes.
 pub(crate) struct Multipart<const FILE_BYTES: u64> {
     parts: multer::Multipart<'static>,
+    body: SharedBody,
     head: Arc<HeadRoom>,
     stall: Duration,
 }
+
+/// The parser reads it up to the last boundary, and then we up to its end.
+type SharedBody = Arc<Mutex<Body>>;
 
 /// One part of it.
 pub(crate) struct Part {
@@ -52,11 +60,15 @@ where
             return Err(too_large(FILE_BYTES));
         }
         let head = Arc::new(HeadRoom::default());
-        let frames = Frames { body, has_given: false, head: Arc::clone(&head) };
+        let stall = Limits::from_ref(state).stall_time;
+        let pace = Pace::new(stall);
+        let body = Arc::new(Mutex::new(body));
+        let frames =
+            Frames { body: Arc::clone(&body), has_given: false, head: Arc::clone(&head), pace };
         let bounds = multer::SizeLimit::new().whole_stream(most);
         let bounds = multer::Constraints::new().size_limit(bounds);
         let parts = multer::Multipart::with_constraints(frames, boundary, bounds);
-        Ok(Self { parts, head, stall: Limits::from_ref(state).stall_time })
+        Ok(Self { parts, body, head, stall })
     }
 }
 
@@ -67,8 +79,37 @@ impl<const FILE_BYTES: u64> Multipart<FILE_BYTES> {
         let next = in_time(self.stall, self.parts.next_field()).await?;
         self.head.close();
         let next = next.map_err(|error| refusal(&error, FILE_BYTES))?;
+        if next.is_none() {
+            self.end().await?;
+        }
         Ok(next.map(|field| Part { field, stall: self.stall, file_bytes: FILE_BYTES }))
     }
+}
+
+impl<const FILE_BYTES: u64> Multipart<FILE_BYTES> {
+    /// Reads what comes after the last boundary: it is nothing of the form, but a body that ends before its
+    /// length was cut, and nobody knows what was to come.
+    async fn end(&self) -> Result<(), Error> {
+        let mut came = 0_usize;
+        while let Some(frame) =
+            in_time(self.stall, poll_fn(|context| poll_body(&self.body, context))).await?
+        {
+            let frame = frame.map_err(|_| invalid("The body ended before its length."))?;
+            came = came.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+            if came > PART_HEAD_BYTES {
+                return Err(invalid("Too much comes after the last boundary."));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn poll_body(
+    body: &SharedBody,
+    context: &mut Context<'_>,
+) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    let mut body = body.lock().unwrap_or_else(PoisonError::into_inner);
+    Pin::new(&mut *body).poll_frame(context)
 }
 
 impl Part {
@@ -78,8 +119,9 @@ impl Part {
     }
 
     /// What a file is called by its sender; `None` for what is no file.
-    pub(crate) fn file_name(&self) -> Option<&str> {
-        self.field.file_name()
+    pub(crate) fn file_name(&self) -> Option<String> {
+        let header = self.field.headers().get(header::CONTENT_DISPOSITION)?;
+        disposition::file_name(header.as_bytes())
     }
 
     /// The next bytes of it.
@@ -127,9 +169,13 @@ fn boundary(content_type: Option<&str>) -> Result<String, Error> {
 async fn in_time<T>(limit: Duration, coming: impl Future<Output = T>) -> Result<T, Error> {
     timeout(limit, coming).await.map_err(|_| {
         let seconds = limit.as_secs_f64();
-        let detail = format!("Nothing of the upload came for {seconds} seconds. Send it again.");
-        Error::new(Code::BodyTooSlow, detail)
+        too_slow(&format!("nothing came for {seconds} seconds"))
     })
+}
+
+fn too_slow(how: &str) -> Error {
+    let detail = format!("The upload was too slow: {how}. Send it again.");
+    Error::new(Code::BodyTooSlow, detail)
 }
 
 fn too_large(file_bytes: u64) -> Error {
@@ -145,16 +191,32 @@ fn refusal(error: &multer::Error, file_bytes: u64) -> Error {
         }
         Refused::IncompleteStream
         | Refused::IncompleteFieldData { .. }
-        | Refused::IncompleteHeaders => invalid("The body ended before its last boundary."),
+        | Refused::IncompleteHeaders => cut(),
         Refused::StreamReadFailed(cause) if cause.is::<HeadTooLong>() => {
             invalid("The head of a part is too long.")
         }
+        Refused::StreamReadFailed(cause) if let Some(slow) = cause.downcast_ref::<TooSlow>() => {
+            too_slow(&slow.to_string())
+        }
+        Refused::StreamReadFailed(cause) if is_cut(&**cause) => cut(),
         Refused::StreamReadFailed(_) => {
-            let detail = "The body ended early or was framed wrongly. Send it again.";
+            let detail = "The body was framed wrongly. Send it again.";
             Error::new(Code::BodyUnreadable, detail)
         }
         _ => invalid("The body is no multipart/form-data, or a part of it has no name."),
     }
+}
+
+fn cut() -> Error {
+    invalid("The body ended before its last boundary.")
+}
+
+/// Whether a body ended before its length or its last chunk: to whoever reads the form it has no last boundary.
+/// What is wrong with the chunks themselves is no matter of the form.
+fn is_cut(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut chain = std::iter::successors(Some(error), |error| error.source());
+    let io = chain.find_map(|error| error.downcast_ref::<std::io::Error>());
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::UnexpectedEof)
 }
 
 /// How much of a part's head has come: while one is read, nothing else bounds it.
@@ -193,9 +255,10 @@ struct HeadTooLong;
 /// The frames of a body, one for each time that it is asked: the parser takes whatever is ready before
 /// it hands on any of it, so a fast sender would have it hold the whole file.
 struct Frames {
-    body: Body,
+    body: SharedBody,
     has_given: bool,
     head: Arc<HeadRoom>,
+    pace: Pace,
 }
 
 impl Stream for Frames {
@@ -210,8 +273,11 @@ impl Stream for Frames {
         if self.head.is_full() {
             return Poll::Ready(Some(Err(HeadTooLong.into())));
         }
+        if let Err(slow) = self.pace.check(context) {
+            return Poll::Ready(Some(Err(slow.into())));
+        }
         loop {
-            let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+            let frame = ready!(poll_body(&self.body, context));
             match frame {
                 None => return Poll::Ready(None),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
@@ -219,6 +285,7 @@ impl Stream for Frames {
                 Some(Ok(frame)) => {
                     let Ok(data) = frame.into_data() else { continue };
                     self.head.take(data.len());
+                    self.pace.take(data.len());
                     self.has_given = true;
                     return Poll::Ready(Some(Ok(data)));
                 }
@@ -268,7 +335,7 @@ mod tests {
         let mut body =
             read("multipart/form-data; boundary=b", frames(head, 500, &given)).await.unwrap();
         let mut part = body.next().await.unwrap().unwrap();
-        assert_eq!((part.name(), part.file_name()), ("file", Some("a.txt")));
+        assert_eq!((part.name(), part.file_name().as_deref()), ("file", Some("a.txt")));
         for taken in 1..=100 {
             part.chunk().await.unwrap().unwrap();
             let given = given.load(Ordering::SeqCst);

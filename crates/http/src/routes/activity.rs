@@ -1,15 +1,18 @@
 //! What changed lately.
 
 use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
 use mainstay_base::Id;
 use mainstay_monitor::DependencyStatus;
 use mainstay_monitor::views::{
-    Activity, ActivityFilter, ActivityItem, ActivityOf, Place, Unstable,
+    Activity, ActivityFilter, ActivityItem, ActivityOf, Moments, Place, Unstable,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Refusal;
+use super::kept::answer;
 use super::services::{items, page, place, search};
 use crate::error::Error;
 use crate::extract::{Cursor, Json, Limit, Page, Query};
@@ -85,6 +88,26 @@ pub(super) async fn recent(
     };
     let ask = Activity { after: query.after, before, limit: items(query.limit), filter };
     Ok(Json(page(state.monitor.views.activity(ask).await?)))
+}
+
+/// The last ten moments at which something changed
+///
+/// What many report is told once, by its canonical name, and whoever changed because of it within a minute
+/// is told with it. It has a tag: who sends it back as `If-None-Match` is told by 304 that nothing has
+/// changed.
+#[utoipa::path(
+    get, path = "/api/activity/moments", operation_id = "list_moments", tag = "activity",
+    responses(
+        (status = 200, description = "The last moments, newest first", body = Moments),
+        (status = 304, description = "Nothing has changed"),
+        Refusal
+    )
+)]
+pub(super) async fn moments(
+    State(state): State<SharedState>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    Ok(answer(&*state.monitor.views.moments().await?, &headers))
 }
 
 /// Services and dependencies that changed their status most often

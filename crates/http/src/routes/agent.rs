@@ -65,6 +65,7 @@ async fn admit(State(door): State<Door>, request: Request, next: Next) -> Respon
     let given = given.and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
     let expected = door.token.expose().as_bytes();
     if !given.is_some_and(|given| bool::from(given.ct_eq(expected))) {
+        door.agent.refused();
         let what = "The token is missing or wrong";
         return no(StatusCode::UNAUTHORIZED, "unauthorized", what);
     }
@@ -86,8 +87,12 @@ async fn load(State(door): State<Door>, Path(id): Path<String>, body: Bytes) -> 
     };
     match door.agent.load(id, sent.generation, &sent.definition) {
         Ok(()) => axum::Json(json!({ "id": id, "generation": sent.generation })).into_response(),
-        Err(LoadError::NotDone(why)) => not_done(why),
+        Err(LoadError::NotDone(why)) => {
+            tracing::warn!(event = "net_refused", net_id = %id, reason = %why, "a net is not loaded");
+            not_done(why)
+        }
         Err(LoadError::BadNet(why)) => {
+            tracing::warn!(event = "net_refused", net_id = %id, reason = %why, "a net is not loaded");
             no(StatusCode::UNPROCESSABLE_ENTITY, "invalid_net", &why.to_string())
         }
     }

@@ -60,7 +60,8 @@ pub(super) async fn list(
 
 /// Make a link to the report of an own file
 ///
-/// Whoever is signed in and has it can read the report until it expires or is taken back.
+/// Whoever is signed in and has it can read the report until it expires or is taken back. A report that is still
+/// in the making can be shared already; of a file that failed there is none (409 `report_not_ready`).
 #[utoipa::path(
     post, path = "/api/files/{id}/shares", operation_id = "create_share", tag = "files",
     params(("id" = String, Path, description = "The file")),

@@ -22,7 +22,8 @@ use crate::router::SharedState;
 /// Whether reports can be made, and of what.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ReportsState {
-    /// Whether a language model is configured; while none is, uploads are refused.
+    /// Whether a language model is configured; while none is, uploads are refused, and what is queued waits for a
+    /// server or a runner that has one.
     configured: bool,
     /// How to switch reports on; `null` when they are.
     #[schema(required)]
@@ -66,7 +67,8 @@ pub(super) struct File {
     /// When it is begun next, while it waits.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     next_run_at: Option<Timestamp>,
-    /// What went wrong last.
+    /// What went wrong last, or what it waits for where it was put off (`llm_left_alone`, `s3_left_alone`): that
+    /// uses no attempt.
     #[schema(required)]
     last_error: Option<FileError>,
     /// What its report was made with.
@@ -104,13 +106,20 @@ pub(super) struct Report {
     #[schema(value_type = Object)]
     report: Value,
     /// JSON pointers to evidence in `report`, such as `/timeline/0/evidence/1`, whose quote stands neither in
-    /// the transcript nor in the recorded timeline; `null` for a report that was made before this was
-    /// looked at.
+    /// the transcript nor in the recorded timeline, has fewer than 8 characters of a longer line, or a timecode
+    /// that is not that line's; `null` for a report that was made before this was looked at.
     #[schema(required)]
     evidence_not_found: Option<Vec<String>>,
-    /// What the monitor recorded; `null` when nobody said when the incident was.
+    /// Lines in the middle of a transcript of more than 400 000 characters that the model was not told;
+    /// `null` for a report that was made before they were counted.
+    #[schema(required)]
+    transcript_lines_left_out: Option<u64>,
+    /// What the monitor recorded: `from` and `to` as they were asked for, `covered` (the part of that time
+    /// there are records of, or `null`) and `entries`; `null` when nobody said when the incident was.
     #[schema(value_type = Option<Object>, required)]
     recorded_timeline: Option<Value>,
+    /// Whether that was kept and can't be read from the storage, so that `recorded_timeline` is `null`.
+    recorded_timeline_unreadable: bool,
 }
 
 /// Whether reports can be made, and of what
@@ -177,9 +186,10 @@ pub(super) async fn report(
     Ok(Json(state.reports.read(caller.user.id, id).await?.into()))
 }
 
-/// Try a failed file again
+/// Try a failed file again, or make a report anew that is lost
 ///
-/// A user may do this, and upload, 20 times a minute.
+/// A file whose report is there is refused (409 `file_not_failed`). One whose report is gone from the storage, or
+/// garbled there, has it made anew of its transcript. A user may do this, and upload, 20 times a minute.
 #[utoipa::path(
     post, path = "/api/files/{id}/retry", operation_id = "retry_file", tag = "files",
     params(("id" = String, Path, description = "The file")),
@@ -192,8 +202,10 @@ pub(super) async fn retry(
     Path(id): Path<Id>,
 ) -> Result<Json<File>, Error> {
     let user = caller.user.id;
-    changed(&state, &caller, source, ("file.retry", id, json!({})), async |tx, out| {
-        state.reports.retry(tx, out, user, id).await
+    let lost = state.reports.lost_report(user, id).await?;
+    changed(&state, &caller, source, ("file.retry", id, json!({})), async |tx, out| match &lost {
+        Some(lost) => state.reports.remake(tx, out, (user, id), lost).await,
+        None => state.reports.retry(tx, out, user, id).await,
     })
     .await?;
     Ok(Json(state.reports.find(user, id).await?.into()))
@@ -215,8 +227,7 @@ pub(super) async fn remove(
         changed(&state, &caller, source, ("file.delete", id, json!({})), async |tx, out| {
             state.reports.remove(tx, out, caller.user.id, id).await
         });
-    let file = removed.await?;
-    state.reports.remove_objects(&file).await;
+    removed.await?.objects_gone().await;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -271,7 +282,9 @@ impl From<Read> for Report {
             made_with: read.file.made_with,
             report: read.report,
             evidence_not_found: read.not_found,
+            transcript_lines_left_out: read.lines_left_out,
             recorded_timeline: read.recorded,
+            recorded_timeline_unreadable: read.is_recorded_unreadable,
         }
     }
 }

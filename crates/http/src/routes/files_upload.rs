@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use bytes::Bytes;
 use mainstay_accounts::{Caller, Role, Source};
 use mainstay_base::{Id, Timestamp};
 use mainstay_reports::{
@@ -51,7 +52,8 @@ pub(super) struct Uploaded {
 /// Upload a transcript, and have a report made of it
 ///
 /// The file is stored as it comes. With `from` and `to`, what Mainstay recorded in that time is told to
-/// the language model and kept beside the report. A user may do this 20 times a minute.
+/// the language model and kept beside the report. A user may do this 20 times a minute, and 4 times at
+/// once (429 `too_many_uploads`).
 #[utoipa::path(
     post, path = "/api/files/upload", operation_id = "upload_file", tag = "files",
     request_body(content = UploadForm, content_type = "multipart/form-data"),
@@ -67,8 +69,7 @@ pub(super) async fn upload(
     if !state.reports.is_configured() {
         return Err(ReportsError::NotConfigured.into());
     }
-    let Form { upload, name, from, to } = read(&state, caller.user.id, form).await?;
-    let window = window(from, to, state.live.events.db().now().await?)?;
+    let Form { upload, name, window } = read(&state, caller.user.id, form).await?;
     let beside = noted(&state, caller, source, upload.id(), name);
     let file_id = upload.finish(window, beside).await?;
     let uploaded = Uploaded { ok: true, file_id, status: FileStatus::Queued };
@@ -79,36 +80,66 @@ pub(super) async fn upload(
 struct Form {
     upload: Upload,
     name: String,
+    window: Option<Window>,
+}
+
+/// What has come of a form.
+#[derive(Default)]
+struct Fields {
+    file: Option<(Upload, String)>,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
 }
 
-/// Reads the form. Whatever ends this early drops the upload, and that undoes it.
-async fn read(
-    state: &Shared,
-    user: Id,
-    mut form: Multipart<MAX_FILE_BYTES>,
-) -> Result<Form, Error> {
-    let (mut file, mut from, mut to) = (None, None, None);
-    while let Some(part) = form.next().await? {
-        let name = part.name().to_owned();
-        let taken = match name.as_str() {
-            "file" => file.replace(store(state, user, part).await?).is_some(),
-            "from" => from.replace(moment(part).await?).is_some(),
-            "to" => to.replace(moment(part).await?).is_some(),
-            other => return Err(invalid(&format!("There is a field `{}`.", echo(other)))),
-        };
-        if taken {
-            return Err(invalid(&format!("There are two fields `{}`.", echo(&name))));
+/// Reads the form. What is refused is undone before anybody is told; whoever hangs up drops the upload, and
+/// that undoes it too.
+async fn read(state: &Shared, user: Id, form: Multipart<MAX_FILE_BYTES>) -> Result<Form, Error> {
+    let mut fields = Fields::default();
+    let window = fields.read(state, user, form).await;
+    match (window, fields.file) {
+        (Ok(window), Some((upload, name))) => Ok(Form { upload, name, window }),
+        (Ok(_), None) => Err(invalid("There is no field `file`.")),
+        (Err(refusal), file) => {
+            if let Some((upload, _)) = file {
+                upload.undo().await;
+            }
+            Err(refusal)
         }
     }
-    let (upload, name) = file.ok_or_else(|| invalid("There is no field `file`."))?;
-    Ok(Form { upload, name, from, to })
+}
+
+impl Fields {
+    async fn read(
+        &mut self,
+        state: &Shared,
+        user: Id,
+        mut form: Multipart<MAX_FILE_BYTES>,
+    ) -> Result<Option<Window>, Error> {
+        while let Some(part) = form.next().await? {
+            let name = part.name().to_owned();
+            let is_taken = match name.as_str() {
+                "file" => self.file.is_some(),
+                "from" => self.from.is_some(),
+                "to" => self.to.is_some(),
+                other => return Err(invalid(&format!("There is a field `{}`.", echo(other)))),
+            };
+            if is_taken {
+                return Err(invalid(&format!("There are two fields `{}`.", echo(&name))));
+            }
+            match name.as_str() {
+                "file" => self.file = Some(store(state, user, part).await?),
+                "from" => self.from = Some(moment(part).await?),
+                _ => self.to = Some(moment(part).await?),
+            }
+        }
+        window(self.from, self.to, state.live.events.db().now().await?)
+    }
 }
 
 /// Stores a file as it comes. Nothing is written down before its first byte is there.
 async fn store(state: &Shared, user: Id, mut part: Part) -> Result<(Upload, String), Error> {
-    let name = FileName::parse(part.file_name().unwrap_or_default()).map_err(ReportsError::from)?;
+    let name = part.file_name().unwrap_or_default();
+    let name = FileName::parse(&name).map_err(ReportsError::from)?;
     let shown = name.as_str().to_owned();
     let first = loop {
         match part.chunk().await? {
@@ -118,11 +149,21 @@ async fn store(state: &Shared, user: Id, mut part: Part) -> Result<(Upload, Stri
         }
     };
     let mut upload = state.reports.upload(user, name)?;
+    match fill(&mut upload, first, part).await {
+        Ok(()) => Ok((upload, shown)),
+        Err(refusal) => {
+            upload.undo().await;
+            Err(refusal)
+        }
+    }
+}
+
+async fn fill(upload: &mut Upload, first: Bytes, mut part: Part) -> Result<(), Error> {
     upload.write(first).await?;
     while let Some(chunk) = part.chunk().await? {
         upload.write(chunk).await?;
     }
-    Ok((upload, shown))
+    Ok(())
 }
 
 async fn moment(part: Part) -> Result<Timestamp, Error> {
@@ -162,7 +203,16 @@ fn noted(state: &SharedState, caller: Caller, source: Source, file: Id, name: St
         accounts.note(tx, &caller, source, "file.upload", target, detail).await?;
         Ok::<(), Error>(())
     };
-    Box::new(move |tx| Box::pin(async move { note(tx).await.map_err(BesideError::from) }))
+    Box::new(move |tx| Box::pin(async move { note(tx).await.map_err(told_apart) }))
+}
+
+/// A refusal of the caller, or a failure of ours.
+fn told_apart(error: Error) -> BesideError {
+    if error.code().status().is_client_error() {
+        BesideError::Refused(error.into())
+    } else {
+        BesideError::Failed(error.into())
+    }
 }
 
 fn invalid(reason: &str) -> Error {

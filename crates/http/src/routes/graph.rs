@@ -9,7 +9,7 @@ use mainstay_events::Outbox;
 use mainstay_monitor::aliases::CanonicalName;
 use mainstay_monitor::graph::suggestions::GraphSuggestion;
 use mainstay_monitor::graph::view::{GraphImpact, GraphView};
-use mainstay_monitor::views::NodeDetail;
+use mainstay_monitor::views::{NodeDetail, NodeThen};
 use mainstay_store::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -51,6 +51,19 @@ pub(super) struct NodeQuery {
     /// The id of a service, or `external:` with the key of a thing, as the graph names it.
     #[param(example = "external:orders database")]
     node: String,
+}
+
+/// Which node is asked for, at which moment.
+#[derive(Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct NodeThenQuery {
+    /// The id of a service, or `external:` with the key of a thing, as the graph of that moment names it.
+    #[param(example = "external:orders database")]
+    node: String,
+    /// The moment, which must have passed.
+    #[param(value_type = String, format = DateTime, example = "2026-11-15T21:20:00.000Z")]
+    at: Timestamp,
 }
 
 /// A suggestion, as it was listed.
@@ -144,6 +157,28 @@ pub(super) async fn node(
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     Ok(answer(&state.monitor.views.node(&query.node).await?, &headers))
+}
+
+/// What was known of a node at a moment
+///
+/// How it was, because of what, whom it hurt, and what everybody said of it who reported it, with the
+/// errors of then. Impact, contact, description and type are not recorded: they are as they are now.
+#[utoipa::path(
+    get, path = "/api/graph/node/then", operation_id = "get_graph_node_then", tag = "graph",
+    params(NodeThenQuery),
+    responses(
+        (status = 200, description = "What was known of it", body = NodeThen),
+        (status = 304, description = "It is the answer that the caller has"),
+        Refusal
+    )
+)]
+pub(super) async fn node_then(
+    State(state): State<SharedState>,
+    Query(query): Query<NodeThenQuery>,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    let moment = state.monitor.past.at(query.at).await?;
+    Ok(answer(&state.monitor.views.node_then(moment, &query.node).await?, &headers))
 }
 
 /// Which external thing may be a service, the likeliest first

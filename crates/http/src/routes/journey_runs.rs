@@ -9,7 +9,7 @@ use mainstay_journeys::kept::{RunDetail, RunView};
 use super::Refusal;
 use super::journeys::edit;
 use crate::error::Error;
-use crate::extract::{CameFrom, Json, ListQuery, Page, Path, Query, SignedIn, page_ask};
+use crate::extract::{CameFrom, Json, ListQuery, NoBody, Page, Path, Query, SignedIn, page_ask};
 use crate::router::SharedState;
 
 /// Run a journey now
@@ -25,6 +25,7 @@ pub(super) async fn run(
     SignedIn(editor): SignedIn,
     CameFrom(source): CameFrom,
     Path(id): Path<Id>,
+    NoBody: NoBody,
 ) -> Result<(StatusCode, Json<RunView>), Error> {
     let (journeys, mut begun) = (&state.journeys, None);
     edit(&state, &editor, source, "journey.run", async |tx, _| {

@@ -6,16 +6,48 @@ use mainstay_accounts::{Caller, Role, Source};
 use mainstay_base::Id;
 use mainstay_events::Outbox;
 use mainstay_journeys::kept::{FailingJourney, JourneyCheck, JourneyDetail, JourneyView};
-use mainstay_journeys::{EditedJourney, JourneyEdit};
+use mainstay_journeys::{EditedJourney, JourneyEdit, ReadSource};
+use mainstay_monitor::views::{ListAsk, Service, ServiceFilter};
 use mainstay_store::Tx;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::Refusal;
 use crate::error::Error;
-use crate::extract::{CameFrom, Json, ListQuery, Page, Path, Query, SignedIn, page_ask};
+use crate::extract::{CameFrom, Cursor, Json, LargeJson, Limit, Page, Path, Query, SignedIn};
+use crate::limits::{MAX_JOURNEY_BODY_BYTES, MAX_PAGE_ITEMS};
 use crate::router::SharedState;
+
+/// The longest text that journeys are searched for.
+const MAX_SEARCH_CHARS: usize = 100;
+
+/// Which journeys are asked for.
+#[derive(Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct JourneysQuery {
+    /// Only those in whose name, state, last failure or services every word of this text is found, in any case.
+    #[param(max_length = 100, example = "failing payments")]
+    q: Option<String>,
+    /// How many items at most.
+    #[serde(default)]
+    #[param(value_type = u16, required = false, minimum = 1, maximum = 200, default = 50)]
+    limit: Limit,
+    /// Where the page begins: `next_cursor` of the page before it.
+    #[param(value_type = Option<String>)]
+    cursor: Option<Cursor>,
+}
+
+/// A journey with all that its page shows.
+#[derive(Serialize, ToSchema)]
+pub(super) struct JourneyPage {
+    /// The journey, with its source.
+    #[serde(flatten)]
+    detail: JourneyDetail,
+    /// What is no mistake and still makes its runs fail, or their failure show nowhere.
+    warnings: Vec<String>,
+}
 
 /// A journey to keep.
 #[derive(Deserialize, ToSchema)]
@@ -50,20 +82,23 @@ pub(super) struct JourneySource {
     source: String,
 }
 
-/// The journeys, newest first
+/// The journeys, the failing ones first
+///
+/// Then those that never ran, those that pass and those that are switched off, of each the newest first.
 #[utoipa::path(
     get, path = "/api/journeys", operation_id = "list_journeys", tag = "journeys",
-    params(ListQuery),
+    params(JourneysQuery),
     responses((status = 200, description = "A page of journeys", body = Page<JourneyView>), Refusal)
 )]
 pub(super) async fn list(
     State(state): State<SharedState>,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<JourneysQuery>,
 ) -> Result<Json<Page<JourneyView>>, Error> {
-    let ask = page_ask(query.limit, query.cursor.as_ref())?;
+    let search = super::services::search(query.q, MAX_SEARCH_CHARS)?.unwrap_or_default();
+    let after = query.cursor.as_ref().map(|cursor| cursor.as_str().parse()).transpose()?;
     let limit = super::services::items(query.limit);
-    let part = state.journeys.list(ask.after, limit).await?;
-    let next_cursor = part.next.map(|id| id.to_string());
+    let part = state.journeys.list(&search, after, limit).await?;
+    let next_cursor = part.next.map(|place| place.to_string());
     Ok(Json(Page { items: part.items, next_cursor }))
 }
 
@@ -88,9 +123,13 @@ pub(super) async fn failing(
 )]
 pub(super) async fn check(
     State(state): State<SharedState>,
-    Json(asked): Json<JourneySource>,
+    LargeJson(asked): LargeJson<JourneySource, MAX_JOURNEY_BODY_BYTES>,
 ) -> Result<Json<JourneyCheck>, Error> {
-    Ok(Json(state.journeys.check(&asked.source)))
+    let mut check = state.journeys.check(&asked.source);
+    if let Some(journey) = &check.journey {
+        check.warnings.extend(unknown_services(&state, &journey.touches).await?);
+    }
+    Ok(Json(check))
 }
 
 /// Keep a journey
@@ -99,33 +138,34 @@ pub(super) async fn check(
 #[utoipa::path(
     post, path = "/api/journeys", operation_id = "create_journey", tag = "journeys",
     request_body = NewJourney,
-    responses((status = 201, description = "The journey", body = JourneyDetail), Refusal)
+    responses((status = 201, description = "The journey", body = JourneyPage), Refusal)
 )]
 pub(super) async fn create(
     State(state): State<SharedState>,
     SignedIn(editor): SignedIn,
     CameFrom(source): CameFrom,
-    Json(new): Json<NewJourney>,
-) -> Result<(StatusCode, Json<JourneyDetail>), Error> {
+    LargeJson(new): LargeJson<NewJourney, MAX_JOURNEY_BODY_BYTES>,
+) -> Result<(StatusCode, Json<JourneyPage>), Error> {
     let (journeys, is_enabled) = (&state.journeys, new.is_enabled.unwrap_or(true));
+    let read = ReadSource::read(&new.source)?;
     let made = edit(&state, &editor, source, "journey.create", async |tx, out| {
-        Ok(journeys.create(tx, out, &new.source, is_enabled).await?)
+        Ok(journeys.create(tx, out, &read, is_enabled).await?)
     });
     let made = made.await?;
-    Ok((StatusCode::CREATED, Json(journeys.find(made.id).await?)))
+    Ok((StatusCode::CREATED, Json(whole(&state, made.id).await?)))
 }
 
 /// A journey with its source
 #[utoipa::path(
     get, path = "/api/journeys/{id}", operation_id = "get_journey", tag = "journeys",
     params(("id" = String, Path, description = "The journey")),
-    responses((status = 200, description = "The journey", body = JourneyDetail), Refusal)
+    responses((status = 200, description = "The journey", body = JourneyPage), Refusal)
 )]
 pub(super) async fn find(
     State(state): State<SharedState>,
     Path(id): Path<Id>,
-) -> Result<Json<JourneyDetail>, Error> {
-    Ok(Json(state.journeys.find(id).await?))
+) -> Result<Json<JourneyPage>, Error> {
+    Ok(Json(whole(&state, id).await?))
 }
 
 /// Change a journey
@@ -133,23 +173,24 @@ pub(super) async fn find(
     patch, path = "/api/journeys/{id}", operation_id = "change_journey", tag = "journeys",
     params(("id" = String, Path, description = "The journey")),
     request_body = JourneyChange,
-    responses((status = 200, description = "The journey as it is now", body = JourneyDetail), Refusal)
+    responses((status = 200, description = "The journey as it is now", body = JourneyPage), Refusal)
 )]
 pub(super) async fn change(
     State(state): State<SharedState>,
     SignedIn(editor): SignedIn,
     CameFrom(source): CameFrom,
     Path(id): Path<Id>,
-    Json(change): Json<JourneyChange>,
-) -> Result<Json<JourneyDetail>, Error> {
+    LargeJson(change): LargeJson<JourneyChange, MAX_JOURNEY_BODY_BYTES>,
+) -> Result<Json<JourneyPage>, Error> {
     let JourneyChange { source: text, is_enabled, generation } = change;
+    let read = text.as_deref().map(ReadSource::read).transpose()?;
     let (journeys, change) =
-        (&state.journeys, JourneyEdit { source: text, is_enabled, generation });
+        (&state.journeys, JourneyEdit { source: read, is_enabled, generation });
     edit(&state, &editor, source, "journey.change", async |tx, out| {
         Ok(journeys.change(tx, out, id, change).await?)
     })
     .await?;
-    Ok(Json(journeys.find(id).await?))
+    Ok(Json(whole(&state, id).await?))
 }
 
 /// Delete a journey
@@ -172,6 +213,32 @@ pub(super) async fn remove(
     })
     .await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// The journey with what there is to say of it.
+async fn whole(state: &SharedState, id: Id) -> Result<JourneyPage, Error> {
+    let detail = state.journeys.find(id).await?;
+    let mut warnings = state.journeys.warnings(&detail.source);
+    warnings.extend(unknown_services(state, &detail.journey.touches).await?);
+    Ok(JourneyPage { detail, warnings })
+}
+
+/// What is said of services that a journey names and nobody knows.
+async fn unknown_services(state: &SharedState, touches: &[String]) -> Result<Vec<String>, Error> {
+    let mut warnings = Vec::new();
+    for name in touches {
+        let filter = ServiceFilter { search: Some(name.clone()), ..ServiceFilter::default() };
+        let ask = ListAsk { filter, limit: u32::from(MAX_PAGE_ITEMS), ..ListAsk::default() };
+        let found = state.monitor.views.services(&ask).await?.items;
+        let is_it =
+            |service: &Service| service.name.trim().to_lowercase() == name.trim().to_lowercase();
+        if !found.iter().any(is_it) {
+            warnings.push(format!(
+                "No service is called {name}, so that a failure of the journey does not show there. See touches."
+            ));
+        }
+    }
+    Ok(warnings)
 }
 
 /// Writes an edit with its line in the audit log.

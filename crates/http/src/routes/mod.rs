@@ -36,6 +36,7 @@ mod metrics;
 mod nets;
 mod now;
 mod openapi;
+mod service_locations;
 mod services;
 mod services_apply;
 mod services_try;
@@ -101,6 +102,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(services_apply::apply))
         .routes(routes!(services_try::test_schema))
         .routes(routes!(services::find, services::change, services::remove))
+        .routes(routes!(service_locations::list))
         .routes(routes!(services_try::poll))
         .routes(routes!(services_try::poll_history))
         .routes(routes!(dependencies::find))
@@ -110,6 +112,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(dependencies::link, dependencies::unlink))
         .routes(routes!(instances::list))
         .routes(routes!(activity::recent))
+        .routes(routes!(activity::moments))
         .routes(routes!(activity::unstable))
         .routes(routes!(uptime::of_service))
         .routes(routes!(uptime::of_dependency))
@@ -123,6 +126,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(graph::graph))
         .routes(routes!(graph::impact))
         .routes(routes!(graph::node))
+        .routes(routes!(graph::node_then))
         .routes(routes!(graph::suggestions))
         .routes(routes!(graph::confirm))
         .routes(routes!(graph::dismiss))
@@ -136,6 +140,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(file_shares::revoke))
         .routes(routes!(shares::read))
         .routes(routes!(workers::list, workers::create))
+        .routes(routes!(workers::providers))
         .routes(routes!(workers::find, worker_operations::remove))
         .routes(routes!(worker_operations::provision))
         .routes(routes!(worker_operations::start))

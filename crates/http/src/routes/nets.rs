@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::Refusal;
-use super::workers::{FleetOperation, changed};
+use super::workers::{EndedOperation, FleetOperation, changed};
 use crate::code::Code;
 use crate::error::Error;
 use crate::error_of_fleet::undone_net;
@@ -48,6 +48,9 @@ pub(super) struct Net {
     /// What is being done to it.
     #[schema(required)]
     operation: Option<FleetOperation>,
+    /// How the last thing that was done to it ended.
+    #[schema(required)]
+    last_operation: Option<EndedOperation>,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
@@ -295,6 +298,10 @@ impl From<mainstay_fleet::Net> for Net {
         Self {
             id: net.id,
             operation: operation.map(|one| FleetOperation::of(one, one.kind.name())),
+            last_operation: net.ended.map(|one| {
+                let kind = one.kind.name();
+                EndedOperation::of(one, kind)
+            }),
             definition: net.definition.as_value().clone(),
             name: net.name,
             worker_id: net.worker_id,

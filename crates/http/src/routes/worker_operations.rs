@@ -5,14 +5,17 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use mainstay_accounts::{Caller, Source};
 use mainstay_base::Id;
+use mainstay_fleet::providers::MachineName;
 use mainstay_fleet::{Waited, WorkerOperation};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use utoipa::ToSchema;
 
 use super::Refusal;
 use super::workers::{Worker, changed};
 use crate::error::Error;
 use crate::error_of_fleet::undone;
-use crate::extract::{CameFrom, IfMatch, Json, Path, SignedIn};
+use crate::extract::{CameFrom, IfMatch, Json, Path, Query, SignedIn};
 use crate::router::SharedState;
 
 /// Make the machine of a pending worker
@@ -162,13 +165,18 @@ pub(super) async fn retry(
 }
 
 /// Delete a worker, after its machine; its nets stay, assigned to nobody
+///
+/// With `forget=true` a worker goes whose provider is not set up any more: the answer names the machines that nobody
+/// has ended.
 #[utoipa::path(
     delete, path = "/api/workers/{id}", operation_id = "delete_worker", tag = "fleet",
     params(
         ("id" = String, Path, description = "The worker"),
         ("If-Match" = Option<i64>, Header, description = "Only if it is of this generation"),
+        Forgetting,
     ),
     responses(
+        (status = 200, description = "It is forgotten", body = Forgotten),
         (status = 204, description = "It is gone"),
         (status = 202, description = "It goes on", body = Worker),
         Refusal
@@ -180,9 +188,48 @@ pub(super) async fn remove(
     CameFrom(source): CameFrom,
     Path(id): Path<Id>,
     IfMatch(expected): IfMatch,
+    Query(query): Query<Forgetting>,
 ) -> Result<Response, Error> {
+    if query.forget {
+        let forgotten = forget(state, caller, source, (id, expected)).await?;
+        return Ok(Json(forgotten).into_response());
+    }
     let asked = Asked { kind: WorkerOperation::Delete, action: "worker.delete", id, expected };
     operate(state, caller, source, asked).await
+}
+
+/// How a worker is deleted.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Forgetting {
+    /// Leave its machines behind, because their provider is not set up any more.
+    #[serde(default)]
+    forget: bool,
+}
+
+/// What a worker that was forgotten has left behind.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ForgottenWorker)]
+pub(super) struct Forgotten {
+    /// The names of machines that nobody has ended: end them at the provider. If it is set up here again, Mainstay
+    /// ends them.
+    #[schema(value_type = Vec<String>)]
+    machines: Vec<MachineName>,
+}
+
+async fn forget(
+    state: SharedState,
+    caller: Caller,
+    source: Source,
+    (id, expected): (Id, Option<i64>),
+) -> Result<Forgotten, Error> {
+    let (fleet, user) = (&state.fleet, caller.user.id);
+    let deed = ("worker.forget", Some(id), json!({}));
+    let forgetting = changed(&state, &caller, source, deed, async |tx, out| {
+        fleet.forget_worker(tx, out, (user, id), expected).await
+    });
+    Ok(Forgotten { machines: forgetting.await? })
 }
 
 /// What is to be done.

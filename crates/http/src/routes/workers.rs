@@ -7,8 +7,8 @@ use mainstay_base::{Id, Timestamp};
 use mainstay_events::Outbox;
 use mainstay_fleet::providers::{Region, Size};
 use mainstay_fleet::{
-    Category, Crew, FleetError, LoadState, NewWorker, Place, ProviderKind, Underway, WorkerName,
-    WorkerStatus,
+    Category, Crew, Ended, FleetError, LoadState, NewWorker, Place, ProviderKind, Underway,
+    WorkerName, WorkerStatus,
 };
 use mainstay_store::Tx;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub(super) struct Worker {
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     status_since: Timestamp,
-    /// Why, where it failed.
+    /// Why it failed; of one that has not, what keeps its provider from saying how it is.
     #[schema(required)]
     reason: Option<String>,
     /// Counts its states; send it as `If-Match` to act only on what you have read.
@@ -53,6 +53,9 @@ pub(super) struct Worker {
     /// What is being done to it.
     #[schema(required)]
     operation: Option<FleetOperation>,
+    /// How the last thing that was done to it ended.
+    #[schema(required)]
+    last_operation: Option<EndedOperation>,
     /// The provider's own word for what the machine does.
     #[schema(required)]
     provider_state: Option<String>,
@@ -86,6 +89,26 @@ pub(super) struct FleetOperation {
     deadline: Timestamp,
 }
 
+/// How something that was done to a worker or a net ended.
+#[derive(Serialize, ToSchema)]
+pub(super) struct EndedOperation {
+    /// Its id, which is that of its job.
+    #[schema(value_type = String)]
+    id: Id,
+    /// What it did.
+    #[schema(example = "stop")]
+    kind: &'static str,
+    /// When it ended.
+    #[schema(value_type = String, format = DateTime)]
+    ended_at: Timestamp,
+    /// Why it did not do what was asked for, as a stable word; null where it did.
+    #[schema(required, example = "provider_unavailable")]
+    code: Option<&'static str>,
+    /// The same for people.
+    #[schema(required)]
+    detail: Option<String>,
+}
+
 /// A net, as its worker shows it.
 #[derive(Serialize, ToSchema)]
 pub(super) struct AssignedNet {
@@ -110,11 +133,38 @@ pub(super) struct WantedWorker {
     provider: ProviderKind,
     /// Whether it outlives being stopped.
     category: Category,
-    /// Where it should stand, where the provider has more than one place.
+    /// Where it should stand, where the provider has more than one place; of a process of this host, a label.
     #[schema(example = "fra")]
     region: Option<String>,
-    /// How big it should be; small unless given.
+    /// How big it should be; small unless given. A process has what this host has, so it takes no other.
     size: Option<Size>,
+}
+
+/// Where machines can come from.
+#[derive(Serialize, ToSchema)]
+pub(super) struct MachineProvider {
+    /// Its name, as a worker has it.
+    provider: ProviderKind,
+    /// Whether workers can be made there.
+    is_set_up: bool,
+    /// What has to be set so that it can be used.
+    #[schema(example = "FLY_API_TOKEN, FLY_APP and FLY_IMAGE")]
+    settings: &'static str,
+}
+
+/// The providers of machines, and which of them are set up
+#[utoipa::path(
+    get, path = "/api/workers/providers", operation_id = "list_providers", tag = "fleet",
+    responses((status = 200, description = "All that there are", body = Page<MachineProvider>), Refusal)
+)]
+pub(super) async fn providers(State(state): State<SharedState>) -> Json<Page<MachineProvider>> {
+    let providers = state.fleet.providers();
+    let items = ProviderKind::ALL.map(|provider| MachineProvider {
+        provider,
+        is_set_up: providers.of(provider).is_some(),
+        settings: provider.settings(),
+    });
+    Json(Page { items: items.into(), next_cursor: None })
 }
 
 /// The own workers, newest first
@@ -199,12 +249,24 @@ fn checked(wanted: &WantedWorker) -> Result<NewWorker, Error> {
     let region =
         region.map_err(|error| Error::new(Code::InvalidRegion, sentence(&error.to_string())))?;
     let &WantedWorker { provider, category, size, .. } = wanted;
+    if provider == ProviderKind::Process && size.is_some_and(|size| size != Size::default()) {
+        let text = "A process has what this host has, so it has no size; leave size out.";
+        return Err(Error::new(Code::InvalidSize, text));
+    }
     Ok(NewWorker { name, provider, category, region, size: size.unwrap_or_default() })
 }
 
 impl FleetOperation {
     pub(super) fn of<K>(underway: &Underway<K>, kind: &'static str) -> Self {
         Self { id: underway.id, kind, since: underway.since, deadline: underway.deadline }
+    }
+}
+
+impl EndedOperation {
+    pub(super) fn of<K>(ended: Ended<K>, kind: &'static str) -> Self {
+        let Ended { id, at: ended_at, failure, .. } = ended;
+        let (code, detail) = failure.map(|failure| (failure.code.name(), failure.detail)).unzip();
+        Self { id, kind, ended_at, code, detail }
     }
 }
 
@@ -215,6 +277,10 @@ impl From<Crew> for Worker {
         Self {
             id: worker.id,
             operation: operation.map(|one| FleetOperation::of(one, one.kind.name())),
+            last_operation: worker.ended.map(|one| {
+                let kind = one.kind.name();
+                EndedOperation::of(one, kind)
+            }),
             name: worker.name,
             provider: worker.provider,
             category: worker.category,

@@ -7,6 +7,7 @@ use super::access::operations;
 use super::house::House;
 use super::raw::request;
 use crate::Limits;
+use crate::limits::MAX_JOURNEY_BODY_BYTES;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -56,6 +57,7 @@ async fn no_body_is_larger_than_the_limit() {
     for (method, target) in taking_bodies() {
         let limit = match target.as_str() {
             "/api/services/apply" => MAX_DOCUMENT_BYTES,
+            journeys if journeys.starts_with("/api/journeys") => MAX_JOURNEY_BODY_BYTES,
             _ => Limits::default().body_bytes,
         };
         let body = format!(r#"{{"email":"{}"}}"#, "x".repeat(limit));

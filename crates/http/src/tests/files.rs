@@ -55,8 +55,8 @@ struct Nothing;
 
 impl Timelines for Nothing {
     fn recorded(&self, window: Window) -> BoxFuture<'_, Result<RecordedTimeline, TimelineError>> {
-        let Window { from, to } = window;
-        Box::pin(async move { Ok(RecordedTimeline { from, to, entries: Vec::new() }) })
+        let entries = Vec::new();
+        Box::pin(async move { Ok(RecordedTimeline { window, covered: None, entries }) })
     }
 }
 
@@ -108,7 +108,9 @@ async fn a_transcript_becomes_a_report_that_its_owner_and_whoever_it_is_shared_w
     let read = viewer.get(&report).await.json();
     assert!(read["report"]["title"].is_string(), "{read}");
     assert_eq!(read["evidence_not_found"], json!([]), "{read}");
+    assert_eq!(read["transcript_lines_left_out"], json!(0), "{read}");
     assert_eq!(read["recorded_timeline"]["from"], "2026-01-01T00:00:00.000Z");
+    assert_eq!(read["recorded_timeline"]["covered"], json!(null));
 
     let shares = format!("/api/files/{id}/shares");
     let made = viewer.send("POST", &shares, "{}").await;
@@ -181,7 +183,6 @@ async fn what_is_no_upload_is_refused_and_leaves_nothing() {
     let headers = format!("{}Content-Type: application/json\r\n", admin.cookie());
     let refused = request(house.address, "POST", "/api/files/upload", &headers, "{}").await;
     assert_eq!(refused.status, 415);
-    house.reports.landed().await;
     assert_eq!(rows(&house, "SELECT count(*) AS n FROM files").await, 0);
     assert_eq!(rows(&house, "SELECT count(*) AS n FROM jobs").await, 0);
 }

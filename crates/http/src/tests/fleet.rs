@@ -1,6 +1,7 @@
 //! Workers and nets as their owners see them, and who gets none of it.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use mainstay_accounts::Role;
 use serde_json::{Value, json};
@@ -132,6 +133,44 @@ async fn a_load_on_a_dead_worker_says_so_in_the_agreed_words() {
 }
 
 #[tokio::test]
+async fn a_refusal_tells_each_net_its_own_state() {
+    let house = House::open().await;
+    machines::run(&house);
+    let admin = house.admin().await;
+    let id = ready(&admin, "w").await;
+    let (one, two) = (loaded(&admin, "a", &id).await, loaded(&admin, "b", &id).await);
+    house.machines.are_cut.store(true, Ordering::SeqCst);
+    assert_eq!(post(&admin, &format!("/api/nets/{one}/load"), json!({})).await.status, 502);
+    for (net, state) in [(&one, "error"), (&two, "unloaded")] {
+        let refused = post(&admin, &format!("/api/nets/{net}/load"), json!({})).await;
+        let told = refused.json();
+        assert_eq!((refused.status, &told["code"]), (409, &json!("worker_not_ready")));
+        assert_eq!(told["net_load_state"], state, "{told}");
+        assert_eq!(told["worker_status"], "error", "{told}");
+    }
+    // What does not hold for all of them is not said of the worker.
+    let refused = post(&admin, &format!("/api/workers/{id}/stop"), json!({})).await.json();
+    assert_eq!(refused["worker_status"], "error", "{refused}");
+    assert_eq!(refused.get("net_load_state"), None, "{refused}");
+}
+
+#[tokio::test]
+async fn a_worker_whose_provider_is_there_is_not_forgotten_and_a_process_has_no_size() {
+    let house = House::open().await;
+    machines::run(&house);
+    let admin = house.admin().await;
+    let id = ready(&admin, "w").await;
+    let refused = admin.send("DELETE", &format!("/api/workers/{id}?forget=true"), "").await;
+    let told = refused.json();
+    assert_eq!((refused.status, &told["code"]), (409, &json!("wrong_status")), "{told}");
+    assert!(told["detail"].as_str().unwrap().contains("without forget"), "{told}");
+    let wanted =
+        json!({"name": "p", "provider": "process", "category": "persistent", "size": "large"});
+    let refused = post(&admin, "/api/workers", wanted).await;
+    assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("invalid_size")));
+}
+
+#[tokio::test]
 async fn a_stop_on_a_gone_machine_is_no_failure_of_ours() {
     let house = House::open().await;
     machines::run(&house);
@@ -168,6 +207,56 @@ async fn what_was_read_too_long_ago_is_stale() {
         request(house.address, "POST", &target, &headers, "{}").await.json()
     };
     assert_eq!((&told["generation"], &told["worker_status"]), (&json!(1), &json!("pending")));
+}
+
+#[tokio::test]
+async fn a_net_that_was_read_too_long_ago_is_stale() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let id = net(&admin, "n", None).await;
+    let headers = format!("{}Content-Type: application/json\r\nIf-Match: 9\r\n", admin.cookie());
+    for (method, target) in
+        [("PATCH", format!("/api/nets/{id}")), ("DELETE", format!("/api/nets/{id}"))]
+    {
+        let refused = request(house.address, method, &target, &headers, "{}").await;
+        let told = refused.json();
+        assert_eq!((refused.status, &told["code"]), (412, &json!("stale")), "{method}");
+        let now = (&told["generation"], &told["net_load_state"]);
+        assert_eq!(now, (&json!(1), &json!("unloaded")), "{method}");
+    }
+}
+
+#[tokio::test]
+async fn what_takes_longer_than_a_call_waits_goes_on_and_says_so() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (made, ended) =
+        (worker(&admin, "made", "persistent").await, worker(&admin, "ended", "persistent").await);
+    // Nobody carries it out yet.
+    let (provision, destroy) =
+        (format!("/api/workers/{made}/provision"), format!("/api/workers/{ended}/destroy"));
+    let (provision, destroy) =
+        tokio::join!(post(&admin, &provision, json!({})), post(&admin, &destroy, json!({})));
+    for (answer, kind, status) in
+        [(provision, "provision", "provisioning"), (destroy, "destroy", "pending")]
+    {
+        let shown = answer.json();
+        assert_eq!((answer.status, &shown["status"]), (202, &json!(status)), "{shown}");
+        let operation = &shown["operation"];
+        assert_eq!(operation["kind"], kind, "{shown}");
+        assert!(operation["since"].as_str() < operation["deadline"].as_str(), "{shown}");
+        // The same is told to whoever looks later, until it ends.
+        let target = format!("/api/workers/{}", shown["id"].as_str().unwrap());
+        assert_eq!(&admin.get(&target).await.json()["operation"], operation);
+    }
+    machines::run(&house);
+    let mut shown = Value::Null;
+    while shown["status"] != "ready" {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        shown = admin.get(&format!("/api/workers/{made}")).await.json();
+    }
+    assert_eq!(shown["operation"], Value::Null);
+    assert_eq!(shown["last_operation"]["kind"], "provision");
 }
 
 #[tokio::test]
@@ -227,9 +316,18 @@ async fn what_is_no_worker_and_no_net_is_refused() {
     }
     let fly = json!({"name": "w", "provider": "fly", "category": "persistent"});
     let refused = post(&admin, "/api/workers", fly).await;
-    assert_eq!((refused.status, &refused.json()["code"]), (503, &json!("provider_not_configured")));
+    assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("provider_not_configured")));
+    let detail = refused.json()["detail"].to_string();
+    assert!(detail.contains("FLY_API_TOKEN, FLY_APP and FLY_IMAGE"), "{detail}");
+    let told = admin.get("/api/workers/providers").await.json();
+    let settings = "FLY_API_TOKEN, FLY_APP and FLY_IMAGE";
+    assert_eq!(told["items"][0]["provider"], json!("process"));
+    assert_eq!(told["items"][0]["is_set_up"], json!(true));
+    let fly = json!({"provider": "fly", "is_set_up": false, "settings": settings});
+    assert_eq!((&told["items"][1], &told["next_cursor"]), (&fly, &Value::Null));
     let refused = post(&admin, "/api/nets", json!({"name": "n", "definition": []})).await;
     assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("invalid_definition")));
+    assert_eq!(refused.json()["field"], "definition");
     let id = net(&admin, "n", None).await;
     let refused = post(&admin, &format!("/api/nets/{id}/load"), json!({})).await;
     assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("not_assigned")));

@@ -187,6 +187,45 @@ async fn a_thing_is_told_with_what_everybody_says_of_it() {
 }
 
 #[tokio::test]
+async fn a_thing_of_the_past_is_told_and_what_was_not_there_is_refused() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (shop, _) = house.leaning(&admin, "Shop", "orders db").await;
+    let now = house.events.db().now().await.unwrap();
+    house.execute("DELETE FROM changes").await;
+    for (kind, number, after) in [
+        ("added", "NULL", "Shop"),
+        ("added", "(SELECT number FROM dependencies)", "down"),
+        ("service", "NULL", "degraded"),
+    ] {
+        let before = now.as_millis() - 60_000;
+        let sql = format!(
+            "INSERT INTO changes (at, kind, service_no, dependency_no, after)
+             SELECT {before}, '{kind}', number, {number}, '{after}' FROM services"
+        );
+        house.execute(&sql).await;
+    }
+    let target = |node: &str, at: &str| format!("/api/graph/node/then?node={node}&at={at}");
+    let told = admin.get(&target("external:orders%20db", &now.to_string())).await;
+    assert_eq!(told.status, 200, "{}", told.head);
+    let told = told.json();
+    assert_eq!((&told["at"], &told["node"]["status"]), (&json!(now), &json!("down")));
+    assert_eq!(told["reports"][0]["service_id"], json!(shop));
+    assert_eq!(told["reports"][0]["dependency"]["status"], "down");
+    let later = now.plus(Duration::from_hours(1)).to_string();
+    for (node, at, status, code) in [
+        ("external:nothing", now.to_string(), 404, "not_found"),
+        ("nobody", now.to_string(), 404, "not_found"),
+        ("external:orders%20db", "2001-01-01T00:00:00.000Z".to_owned(), 404, "not_found"),
+        ("external:orders%20db", "yesterday".to_owned(), 400, "invalid_query"),
+        ("external:orders%20db", later, 400, "invalid_query"),
+    ] {
+        let answer = admin.get(&target(node, &at)).await;
+        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{node} {at}");
+    }
+}
+
+#[tokio::test]
 async fn suggestions_are_confirmed_or_dismissed() {
     let house = House::open().await;
     let admin = house.admin().await;

@@ -60,6 +60,9 @@ async fn mistakes_are_told_with_their_places() {
     let bad = GOOD.replace("expect:", "expct:");
     let (status, refused) = send(&admin, "POST", "/api/journeys", &json!({"source": bad})).await;
     assert_eq!((status, &refused["code"]), (400, &json!("invalid_journey")));
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(detail.starts_with("The journey has 1 mistake; the first is 7:"), "{detail}");
+    assert!(detail.ends_with("did you mean expect?"), "{detail}");
     let mistake = &refused["mistakes"][0];
     assert_eq!((&mistake["line"], &mistake["nearest"]), (&json!(7), &json!("expect")));
     let (status, checked) =
@@ -93,6 +96,9 @@ async fn a_run_is_asked_for_once_and_readers_only_read() {
     let admin = house.admin().await;
     let (_, made) = send(&admin, "POST", "/api/journeys", &json!({"source": GOOD})).await;
     let target = format!("/api/journeys/{}", made["id"].as_str().unwrap());
+    let (status, refused) =
+        send(&admin, "POST", &format!("{target}/run"), &json!({"var": 1})).await;
+    assert_eq!((status, &refused["code"]), (400, &json!("invalid_body")), "{refused}");
     let (status, run) = send(&admin, "POST", &format!("{target}/run"), &json!({})).await;
     assert_eq!(
         (status, &run["status"], &run["trigger"]),
@@ -114,4 +120,58 @@ async fn a_run_is_asked_for_once_and_readers_only_read() {
     );
     let (status, _) = send(&viewer, "POST", &format!("{target}/run"), &json!({})).await;
     assert_eq!(status, 403);
+}
+
+#[tokio::test]
+async fn what_a_journey_names_and_nobody_knows_is_warned_of() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let service = json!({"name": "Orders", "health_endpoint": "http://127.0.0.1:1/health"});
+    assert_eq!(send(&admin, "POST", "/api/services", &service).await.0, 201);
+    let source = GOOD.replace("[Orders]", "[' orders', Nosuch]");
+    let source = source.replace("/login", "/{{ secret.NOT_SET }}");
+    let ask = json!({"source": source});
+    let (_, checked) = send(&admin, "POST", "/api/journeys/check", &ask).await;
+    let (status, made) = send(&admin, "POST", "/api/journeys", &ask).await;
+    assert_eq!((status, &made["warnings"]), (201, &checked["warnings"]));
+    let warnings = made["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 2, "{made}");
+    assert!(warnings[0].as_str().unwrap().contains("MAINSTAY_SECRET_NOT_SET"), "{made}");
+    assert!(warnings[1].as_str().unwrap().starts_with("No service is called Nosuch"), "{made}");
+    let target = format!("/api/journeys/{}", made["id"].as_str().unwrap());
+    let (_, found) = send(&admin, "GET", &target, &json!({})).await;
+    assert_eq!(found["warnings"], made["warnings"]);
+}
+
+#[tokio::test]
+async fn the_list_is_searched_by_the_server_and_comes_in_pages() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    for name in ["Pay", "sign in", "pay back"] {
+        let source = GOOD.replace("journey: sign in", &format!("journey: {name}"));
+        assert_eq!(send(&admin, "POST", "/api/journeys", &json!({"source": source})).await.0, 201);
+    }
+    let names = |list: &Value| -> Vec<String> {
+        let items = list["items"].as_array().unwrap().iter();
+        items.map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let (_, found) = send(&admin, "GET", "/api/journeys?q=PAY&limit=1", &json!({})).await;
+    assert_eq!(names(&found), ["pay back"]);
+    let cursor = found["next_cursor"].as_str().unwrap();
+    let target = format!("/api/journeys?q=PAY&limit=1&cursor={cursor}");
+    let (_, found) = send(&admin, "GET", &target, &json!({})).await;
+    assert_eq!((names(&found), &found["next_cursor"]), (vec!["Pay".to_owned()], &Value::Null));
+    let (status, refused) = send(&admin, "GET", "/api/journeys?cursor=x", &json!({})).await;
+    assert_eq!((status, &refused["code"]), (400, &json!("invalid_query")));
+}
+
+/// As long as a file may be, with the escapes of JSON around it.
+#[tokio::test]
+async fn a_file_of_the_greatest_length_can_be_sent() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let room = mainstay_journeys::bounds::MAX_FILE_BYTES - GOOD.len();
+    let source = format!("{GOOD}{}", "#\n".repeat(room / 2));
+    let (status, made) = send(&admin, "POST", "/api/journeys", &json!({"source": source})).await;
+    assert_eq!(status, 201, "{made}");
 }

@@ -46,4 +46,5 @@ mod slow;
 mod stop;
 mod strangers;
 mod takeover;
+mod uploads;
 mod walk;

@@ -95,6 +95,26 @@ async fn a_service_is_shown_with_what_it_leans_on_and_why_it_is_polled() {
 }
 
 #[tokio::test]
+async fn a_service_is_seen_from_here_first() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (id, _) = house.dependency("Orders", "orders-db").await;
+    let shown = admin.get(&format!("/api/services/{id}/locations")).await;
+    assert_eq!(shown.status, 200);
+    let items = shown.json()["items"].clone();
+    assert_eq!(items.as_array().unwrap().len(), 1, "{items}");
+    let here = &items[0];
+    assert_eq!((&here["worker_id"], &here["worker"]), (&Value::Null, &json!("this server")));
+    let service = admin.get(&format!("/api/services/{id}")).await.json();
+    assert_eq!((&here["status"], &here["since"]), (&service["status"], &service["status_since"]));
+    assert_eq!(here["checked_at"], service["last_poll"]["at"]);
+    for wrong in ["01a1e102-8087-7707-8707-070707070707", "7"] {
+        let refused = admin.get(&format!("/api/services/{wrong}/locations")).await;
+        assert_eq!(refused.status, if wrong == "7" { 400 } else { 404 });
+    }
+}
+
+#[tokio::test]
 async fn each_field_that_does_not_hold_has_its_own_code() {
     let house = House::open().await;
     let admin = house.admin().await;

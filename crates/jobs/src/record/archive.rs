@@ -22,21 +22,21 @@ const OLD: Sql = Sql::pair(
      ORDER BY id LIMIT $5 FOR UPDATE SKIP LOCKED",
 );
 macro_rules! copied {
-    ($these:literal) => {
+    ($these:literal, $kinds:literal) => {
         concat!(
             "INSERT INTO finished_jobs (id, kind, subject, status, priority, attempts, max_attempts,
                crashes, created_at, next_run_at, last_error_code, last_error_message, finished_at,
                traceparent)
              SELECT id, kind, subject, status, priority, attempts, max_attempts, crashes, created_at,
                next_run_at, last_error_code, last_error_message, finished_at, traceparent
-             FROM jobs WHERE key ", $these, " ON CONFLICT (id) DO NOTHING"
+             FROM jobs WHERE key ", $these, " AND kind ", $kinds, " ON CONFLICT (id) DO NOTHING"
         )
     };
 }
 const COPY: Sql = Sql::pair(
     "jobs.archive",
-    copied!("IN (SELECT value FROM json_each($1))"),
-    copied!("= ANY ($1)"),
+    copied!("IN (SELECT value FROM json_each($1))", "NOT IN (SELECT value FROM json_each($2))"),
+    copied!("= ANY ($1)", "<> ALL ($2)"),
 );
 const REMOVE: Sql = Sql::pair(
     "jobs.remove_archived",
@@ -51,10 +51,12 @@ const TRIM: Sql = timed!(
 );
 
 /// Moves one portion of the rows that ended with `status` longer ago than `kept`, and tells how many.
+/// Those of the kinds `unarchived` are removed.
 pub(crate) async fn move_old(
     book: &Book,
     status: Status,
     kept: Duration,
+    unarchived: &Vec<String>,
 ) -> Result<u64, StoreError> {
     let bound = id_before(book, kept);
     book.db
@@ -65,7 +67,7 @@ pub(crate) async fn move_old(
             if keys.is_empty() {
                 return Ok(0);
             }
-            tx.execute(&COPY, values![&keys]).await?;
+            tx.execute(&COPY, values![&keys, unarchived]).await?;
             tx.execute(&REMOVE, values![&keys]).await
         })
         .await

@@ -180,6 +180,7 @@ pub(crate) struct Doing<F> {
     pub(crate) kind: Kind,
     pub(crate) limit: Option<u32>,
     pub(crate) hooks: bool,
+    pub(crate) keeps_record: bool,
     pub(crate) changes: Arc<Mutex<Vec<Change>>>,
     pub(crate) work: F,
 }
@@ -192,11 +193,16 @@ where
         + 'static,
 {
     pub(crate) fn new(kind: Kind, work: F) -> Self {
-        Self { kind, limit: None, hooks: false, changes: Arc::default(), work }
+        Self { kind, limit: None, hooks: false, keeps_record: false, changes: Arc::default(), work }
     }
 
     pub(crate) fn hooked(mut self) -> Self {
         self.hooks = true;
+        self
+    }
+
+    pub(crate) fn with_record(mut self) -> Self {
+        self.keeps_record = true;
         self
     }
 
@@ -235,6 +241,10 @@ where
         context: &'a Context,
     ) -> BoxFuture<'a, Result<(), JobError>> {
         (self.work)(job, context)
+    }
+
+    fn keeps_record(&self) -> bool {
+        self.keeps_record
     }
 
     fn hooks(&self) -> bool {

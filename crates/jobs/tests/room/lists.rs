@@ -6,7 +6,7 @@ use mainstay_jobs::{Claimed, Due, JobFilter, Kind, NewJob, Page, Status};
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, SECOND, TTL, claim, work};
+use crate::house::{Doing, House, SECOND, TTL, claim, work};
 
 const ALL: Page = Page { after: None, limit: 200 };
 
@@ -107,6 +107,24 @@ each_database! {
         house.advance(Duration::from_hours(31 * 24));
         assert_eq!(house.jobs.clean_up().await.unwrap(), 2);
         assert_eq!(house.jobs.find(made[0]).await.unwrap(), None);
+    }
+
+    async fn what_has_a_record_of_its_own_is_archived_only_when_it_failed(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let mine = Doing::new(work(), |_, _| Box::pin(std::future::ready(Ok(())))).with_record();
+        house.jobs.register(&[mine.boxed()]);
+        let made = house.enqueue_some(2).await;
+        let queue = house.queue("r");
+        let jobs = queue.claim(&claim(2)).await.unwrap().jobs;
+        queue.succeed_many(&[jobs[0].lease()]).await.unwrap();
+        house.write(async |tx, out| house.jobs.cancel(tx, out, jobs[1].id).await).await.unwrap();
+        assert_eq!(house.jobs.clean_up().await.unwrap(), 0, "they are young");
+        house.advance(Duration::from_hours(2));
+        assert_eq!(house.jobs.clean_up().await.unwrap(), 1);
+        assert_eq!(house.jobs.find(made[0]).await.unwrap(), None);
+        house.advance(Duration::from_hours(7 * 24));
+        assert_eq!(house.jobs.clean_up().await.unwrap(), 1);
+        assert!(house.view(made[1]).await.archived);
     }
 
     async fn what_is_scheduled_does_not_hide_what_is_due(database: &TestDatabase) {

@@ -132,9 +132,9 @@ each_database! {
         let counting = Arc::clone(&runs);
         let handler = Doing::new(work(), move |_, _| {
             counting.fetch_add(1, Ordering::SeqCst);
-            async { tokio::time::sleep(5 * SECOND).await; Ok(()) }.boxed()
+            async { tokio::time::sleep(11 * SECOND).await; Ok(()) }.boxed()
         }).boxed();
-        let quick = |id| RunnerOptions { ttl: 2 * SECOND, ..short(id) };
+        let quick = |id| RunnerOptions { ttl: 5 * SECOND, ..short(id) };
         let first = house.run(vec![Arc::clone(&handler)], quick("a"));
         let second = house.run(vec![handler], quick("b"));
         let id = house.enqueue(job()).await;

@@ -86,7 +86,7 @@ async fn a_database_that_hangs_and_comes_back_loses_nothing() {
         database.through(proxy.address()),
         Arc::new(mainstay_base::SystemClock::new()),
     );
-    options.wait = Duration::from_millis(500);
+    options.wait = 2 * SECOND;
     let db = mainstay_store::Db::open(options).await.unwrap();
     migrate::up(&db).await.unwrap();
     let house = LiveHouse::on(db).await;

@@ -62,6 +62,19 @@ impl Span {
     }
 }
 
+/// As it is written in a file, in the largest unit that keeps it whole.
+impl fmt::Display for Span {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.0.as_millis();
+        let units = [("d", 24 * 60 * 60 * 1_000), ("h", 60 * 60 * 1_000), ("m", 60 * 1_000)];
+        let whole = |(_, size): &(&str, u128)| millis > 0 && millis.is_multiple_of(*size);
+        match units.into_iter().chain([("s", 1_000)]).find(whole) {
+            Some((unit, size)) => write!(formatter, "{}{unit}", millis / size),
+            None => write!(formatter, "{millis}ms"),
+        }
+    }
+}
+
 fn of_unit(number: u64, unit: &str) -> Option<Duration> {
     let seconds = |factor: u64| number.checked_mul(factor).map(Duration::from_secs);
     match unit {
@@ -324,6 +337,14 @@ mod tests {
         for text in ["", "1", "s", "1.5s", "1 m", "1min", "-1s", "99999999999999999999s", "1s 2s"] {
             assert_eq!(Span::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_time_is_shown_as_it_is_written() {
+        for text in ["0ms", "50ms", "1500ms", "10s", "90s", "1m", "10m", "1h", "7d"] {
+            assert_eq!(Span::parse(text).unwrap().to_string(), text);
+        }
+        assert_eq!(Span::parse("604800s").unwrap().to_string(), "7d");
     }
 
     #[test]

@@ -4,8 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::place::{self, Step};
-use crate::nearest::nearest;
+use mainstay_yaml::{Finder, Step, shown};
+
+use super::LIMITS;
+use mainstay_base::nearest;
 
 /// The most mistakes that are told at once.
 const MAX_MISTAKES: usize = 50;
@@ -124,10 +126,10 @@ impl Mistakes {
 
     /// With their places, in the order of the file.
     pub(super) fn placed(self, text: &str) -> Vec<Mistake> {
-        let find = place::Finder::new(text);
+        let find = Finder::new(text, LIMITS);
         let placed = self.0.into_iter().map(|(path, message, nearest)| {
             let (line, column) = find.find(&path).unwrap_or((1, 1));
-            Mistake { line, column, path: place::shown(&path), message, nearest }
+            Mistake { line, column, path: shown(&path), message, nearest }
         });
         let mut all: Vec<Mistake> = placed.collect();
         all.sort_by_key(|mistake| (mistake.line, mistake.column));

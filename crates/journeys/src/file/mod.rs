@@ -1,35 +1,74 @@
 //! The file of a journey: `shape` is what may stand in it, `forms` are its small words, `build` makes a
-//! journey of it and finds every mistake, `place` knows where, `problem` says what YAML could not be read.
+//! journey of it and finds every mistake, `problem` says what YAML could not be read.
 
 mod build;
 mod forms;
 mod mistakes;
-mod place;
 mod problem;
 mod shape;
 
 pub use mistakes::Mistake;
 
+use mainstay_yaml::Limits;
 use schemars::generate::SchemaSettings;
+use serde_json::Value;
 
 use crate::bounds::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES};
 use crate::model::Journey;
-use mistakes::Mistakes;
+use forms::Span;
+use mistakes::{Mistakes, Way};
 use shape::JourneyFile;
+
+const LIMITS: Limits = Limits { nodes: MAX_NODES, replayed: MAX_NODES, depth: MAX_DEPTH };
 
 impl Journey {
     /// Reads a file.
     ///
     /// # Errors
-    /// Every mistake that was found, with its place. What can't be read at all is told alone.
+    /// Every mistake that was found, with its place. Those of its shape (keys, kinds of values) are told before
+    /// what stands in it is looked at, and what is no YAML is told alone.
     pub fn parse(text: &str) -> Result<Self, Vec<Mistake>> {
         let mut mistakes = Mistakes::default();
         let built = read(text).map(|file| build::journey(&file, &mut mistakes));
         match built {
-            Err(mistake) => Err(vec![mistake]),
+            Err(mistakes) => Err(mistakes),
             Ok(Some(journey)) if mistakes.is_empty() => Ok(journey),
             Ok(_) => Err(mistakes.placed(text)),
         }
+    }
+
+    /// What keeps it from running by its schedule, where nobody gives it anything: mistakes in its file, which
+    /// is `text`.
+    #[must_use]
+    pub fn unattended(&self, text: &str) -> Vec<Mistake> {
+        let mut mistakes = Mistakes::default();
+        let missing = self.every.map(|_| self.missing_vars()).unwrap_or_default();
+        for name in missing {
+            let message = "it has no value, and nobody gives one to a run of the schedule; give it a value, \
+                           or leave `every` out";
+            mistakes.add(&Way::default().key("vars").key(&name), message);
+        }
+        mistakes.placed(text)
+    }
+
+    /// What is no mistake in its file, which is `text`, and hardly meant: polls that the end of the run cuts off
+    /// before their own.
+    #[must_use]
+    pub fn doubts(&self, text: &str) -> Vec<Mistake> {
+        let mut doubts = Mistakes::default();
+        for (index, step) in self.steps.iter().enumerate() {
+            let Some(poll) = step.poll.as_ref().filter(|poll| poll.within > self.within) else {
+                continue;
+            };
+            let (own, whole) = (Span(poll.within), Span(self.within));
+            let message = format!(
+                "{own} is longer than the whole run may take ({whole}), so that the run fails before `on_timeout` is \
+                 asked; shorten it, or give the journey a longer `within`"
+            );
+            let way = Way::default().key("steps").index(index).key("poll").key("within");
+            doubts.add(&way, message);
+        }
+        doubts.placed(text)
     }
 }
 
@@ -43,36 +82,25 @@ pub fn schema() -> String {
     text
 }
 
-fn read(text: &str) -> Result<JourneyFile, Mistake> {
+fn read(text: &str) -> Result<JourneyFile, Vec<Mistake>> {
     if text.len() > MAX_FILE_BYTES {
         let message = format!("the file is longer than {MAX_FILE_BYTES} bytes; split it");
-        return Err(Mistake::at_start(message));
+        return Err(vec![Mistake::at_start(message)]);
     }
-    let mut path = Vec::new();
-    let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |reader| {
-        serde_path_to_error::deserialize(reader).map_err(|error| {
-            path = place::steps(error.path());
-            error.into_inner()
-        })
-    });
-    read.map_err(|error| problem::mistake(text, path, &error))
+    let read = mainstay_yaml::read_all(text, LIMITS, stand_in);
+    read.map_err(|all| all.into_iter().map(|unread| problem::mistake(text, unread)).collect())
 }
 
-/// How YAML is read. No error carries a part of the text.
-fn options() -> serde_saphyr::Options {
-    serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_nodes: MAX_NODES,
-            max_events: MAX_NODES,
-            max_depth: MAX_DEPTH,
-            // Many may share one anchor: what they stand for is counted.
-            enforce_alias_anchor_ratio: false,
-        },
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: MAX_NODES },
-        // `yes` and `on` are names that people give; true and false are what JSON says too.
-        strict_booleans: true,
-        with_snippet: false,
-    }
+/// What keeps a file readable in which a key that must be there is missing or wrong.
+fn stand_in(key: &str) -> Option<Value> {
+    Some(match key {
+        "journey" | "id" | "error" => Value::from("x"),
+        "every" | "within" => Value::from("1s"),
+        "do" => Value::from("done"),
+        "path" => Value::from("$"),
+        "steps" | "when" => Value::Array(Vec::new()),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

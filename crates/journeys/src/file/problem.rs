@@ -1,103 +1,78 @@
 //! What can't be read as the YAML of a journey. No text repeats a value.
 
-use serde_saphyr::Error;
+use mainstay_base::nearest;
+use mainstay_yaml::{Fault, Unread, shown};
 
 use super::mistakes::Mistake;
-use super::place::{Finder, Step, shown};
-use crate::nearest::nearest;
 
-/// The mistake that an error of the parser tells, where `path` is how far it came.
-pub(super) fn mistake(text: &str, mut path: Vec<Step>, error: &Error) -> Mistake {
-    let error = innermost(error);
-    let mut meant = None;
-    if let Error::SerdeUnknownField { field, expected, .. } = error {
-        meant = nearest(field, expected.iter().copied()).map(str::to_owned);
-        if path.last() != Some(&Step::Key(field.clone())) {
-            path.push(Step::Key(field.clone()));
-        }
-    }
-    if let Error::SerdeUnknownVariant { variant, expected, .. } = error {
-        meant = nearest(variant, expected.iter().copied()).map(str::to_owned);
-    }
-    let told = error.location().map(|location| (location.line(), location.column()));
-    let place = told.filter(|(line, _)| *line > 0).or_else(|| Finder::new(text).find(&path));
-    let (line, column) = place.unwrap_or((1, 1));
-    let message = reason(error, meant.is_some());
-    Mistake { line, column, path: shown(&path), message, nearest: meant }
+/// To YAML two braces without quotes are a mapping within a mapping.
+const BARE: &str =
+    "a template stands in quotes, such as \"{{ base }}/orders\"; without them {{ begins a mapping";
+
+/// The mistake of a text that can't be read.
+pub(super) fn mistake(text: &str, unread: Unread) -> Mistake {
+    let (line, column) = unread.place.unwrap_or((1, 1));
+    let nearest = meant(&unread.fault);
+    let message = match unread.fault {
+        Fault::Expected(_) if is_bare_template(text, line, column) => BARE.to_owned(),
+        fault => reason(fault, nearest.is_some()),
+    };
+    Mistake { line, column, path: shown(&unread.path), message, nearest }
 }
 
-/// The error itself, without what was read around it.
-fn innermost(error: &Error) -> &Error {
-    match error.without_snippet() {
-        Error::AliasError { error, .. } => innermost(error),
-        error => error,
+/// The known name that was most likely meant.
+fn meant(fault: &Fault) -> Option<String> {
+    match fault {
+        Fault::UnknownKey { key: name, known } | Fault::UnknownWord { word: name, known } => {
+            nearest(&name.to_lowercase(), known.iter().copied()).map(str::to_owned)
+        }
+        _ => None,
     }
 }
 
-fn reason(error: &Error, is_nearly_known: bool) -> String {
-    match error {
-        Error::SerdeUnknownField { .. } if is_nearly_known => "there is no such key".to_owned(),
-        Error::SerdeUnknownField { expected, .. } => {
-            format!("there is no such key; there are {}", expected.join(", "))
+fn reason(fault: Fault, is_nearly_known: bool) -> String {
+    match fault {
+        Fault::UnknownKey { .. } if is_nearly_known => "there is no such key".to_owned(),
+        Fault::UnknownKey { known, .. } => {
+            format!("there is no such key; there are {}", known.join(", "))
         }
-        Error::SerdeMissingField { field, .. } => missing(field),
-        Error::SerdeUnknownVariant { .. } if is_nearly_known => {
-            "there is no such word here".to_owned()
+        Fault::UnknownWord { .. } if is_nearly_known => "there is no such word here".to_owned(),
+        Fault::UnknownWord { known, .. } => {
+            format!("there is no such word here; there are {}", known.join(", "))
         }
-        Error::SerdeUnknownVariant { expected, .. } => {
-            format!("there is no such word here; there are {}", expected.join(", "))
-        }
-        Error::SerdeInvalidType { expected, .. } | Error::SerdeInvalidValue { expected, .. } => {
-            format!("another kind of value is expected: {expected}")
-        }
-        Error::InvalidScalar { ty, .. } => {
-            format!("another kind of value is expected: {}", wanted(ty))
-        }
-        Error::Unexpected { expected, .. } => {
-            format!("another kind of value is expected: {expected}")
-        }
-        Error::NullIntoString { .. } => "a text is expected, and there is none".to_owned(),
-        Error::DuplicateMappingKey { key, .. } => match key {
-            Some(key) => format!("the key {key:?} stands there twice; leave one of them out"),
-            None => "a key stands there twice; leave one of them out".to_owned(),
-        },
-        Error::Message { msg, .. } => msg.clone(),
-        Error::ExternalMessage { msg, .. } => format!("not valid YAML: {msg}"),
-        Error::MultipleDocuments { .. } => {
+        Fault::MissingKey(key) => missing(&key),
+        Fault::SeveralDocuments => {
             "there is more than one document; write each journey into a file of its own".to_owned()
         }
-        Error::Eof { .. } => "the file is empty; write `journey: NAME` and its `steps`".to_owned(),
-        Error::Budget { .. }
-        | Error::AliasReplayLimitExceeded { .. }
-        | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. } => {
-            "it is too large or too deep, with everything that its anchors stand for; write it out, \
-             or split it"
+        Fault::Empty => "the file is empty; write `journey: NAME` and its `steps`".to_owned(),
+        Fault::Expected(what) => format!("another kind of value is expected: {what}"),
+        Fault::Other(reason) => reason,
+        Fault::Unreadable => {
+            "it can't be read as the YAML of a journey; compare it with docs/guide/journeys.md"
                 .to_owned()
         }
-        Error::UnknownAnchor { .. } => "there is no such anchor; write the value out".to_owned(),
-        _ => "it can't be read as the YAML of a journey; compare it with docs/guide/journeys.md"
-            .to_owned(),
     }
+}
+
+/// Whether a template without quotes stands at this place; the parser points at one of its two braces.
+fn is_bare_template(text: &str, line: u64, column: u64) -> bool {
+    let at = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    let line: Vec<char> = text.lines().nth(at(line)).unwrap_or_default().chars().collect();
+    let is_there = |from: usize| {
+        let braces = from..from.saturating_add(2);
+        line.get(braces).is_some_and(|two| *two == ['{', '{'])
+    };
+    is_there(at(column)) || is_there(at(column).saturating_sub(1))
 }
 
 /// What a poll must have is told with why.
-fn missing(field: &str) -> String {
-    match field {
+fn missing(key: &str) -> String {
+    match key {
         "within" => "`within` is missing: a poll has an end, such as within: 30s".to_owned(),
         "every" => {
             "`every` is missing: how long to wait between two polls, such as 500ms".to_owned()
         }
         "when" => "`when` is missing: the rules that say what an answer means".to_owned(),
-        field => format!("`{field}` is missing; give it"),
-    }
-}
-
-/// The parser's word for a kind of value, as people say it.
-fn wanted(kind: &str) -> &str {
-    match kind {
-        "bool" | "boolean" => "true or false",
-        kind if kind.starts_with('i') || kind.starts_with('u') => "a whole number",
-        kind => kind,
+        key => format!("`{key}` is missing; give it"),
     }
 }

@@ -15,6 +15,7 @@ use crate::model::Mode;
 #[schemars(title = "Mainstay journey", rename = "Journey")]
 pub(super) struct JourneyFile {
     /// Its name.
+    #[schemars(extend("type" = ["string", "number", "boolean"]))]
     pub(super) journey: String,
     /// How often it runs on a server, from 10s to 7d; without it only when it is asked to.
     pub(super) every: Option<Span>,
@@ -27,6 +28,7 @@ pub(super) struct JourneyFile {
     /// The services that it crosses, by name: its failure shows on them.
     pub(super) touches: Option<Vec<String>>,
     /// What is done, in this order.
+    #[schemars(length(min = 1, max = 100))]
     pub(super) steps: Vec<StepShape>,
 }
 
@@ -63,6 +65,10 @@ macro_rules! asking {
         #[derive(Debug, Deserialize, JsonSchema)]
         $(#[$about])*
         #[serde(deny_unknown_fields)]
+        #[schemars(extend("oneOf" = [
+            {"required": ["get"]}, {"required": ["head"]}, {"required": ["post"]},
+            {"required": ["put"]}, {"required": ["patch"]}, {"required": ["delete"]},
+        ]))]
         pub(super) struct $name {
             $($(#[$of])* pub(super) $field: $kind,)*
             /// The address that is got.

@@ -11,6 +11,10 @@ const DUE: Sql = Sql::same(
     "SELECT id, name, generation, every_ms, touches, next_run_at FROM journeys
      WHERE next_run_at <= $1 AND every_ms IS NOT NULL ORDER BY next_run_at, id LIMIT $2",
 );
+const COUNT: Sql = Sql::same(
+    "journeys.count_due",
+    "SELECT count(*) AS due FROM journeys WHERE next_run_at <= $1 AND every_ms IS NOT NULL",
+);
 const ADVANCE: Sql = Sql::same(
     "journeys.advance",
     "UPDATE journeys SET next_run_at = $3 WHERE id = $1 AND next_run_at = $2",
@@ -41,6 +45,12 @@ pub(crate) async fn due(db: &Db, now: Timestamp, limit: i64) -> Result<Vec<Due>,
         })
     });
     due.collect()
+}
+
+/// How many are due.
+pub(crate) async fn count(db: &Db, now: Timestamp) -> Result<usize, JourneysError> {
+    let count: i64 = db.fetch_one(&COUNT, values![now]).await?.get("due")?;
+    Ok(usize::try_from(count).unwrap_or_default())
 }
 
 /// Moves the schedule of a journey on; tells whether nobody else has.

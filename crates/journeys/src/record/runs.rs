@@ -43,10 +43,16 @@ const INSERT: Sql = Sql::same(
        finished_at, message, is_shortened)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)",
 );
-const STAND: Sql = Sql::same(
-    "journeys.stand_run",
-    "UPDATE journey_runs SET status = $2, started_at = $3
-     WHERE id = $1 AND finished_at IS NULL",
+/// What is run and the edit that it is of, as one.
+const SOURCE: Sql = Sql::same(
+    "journeys.source_of_run",
+    "SELECT j.source, j.generation FROM journey_runs AS r JOIN journeys AS j ON j.id = r.journey_id
+     WHERE r.id = $1",
+);
+const BEGIN: Sql = Sql::same(
+    "journeys.begin_run",
+    "UPDATE journey_runs SET status = 'running', started_at = $2, generation = $3
+     WHERE id = $1 AND started_at IS NULL AND finished_at IS NULL",
 );
 const FINISH: Sql = Sql::same(
     "journeys.finish_run",
@@ -60,10 +66,15 @@ const FORGET_RECORDS: Sql = Sql::same(
      WHERE journey_id = $1 AND status = 'passed' AND record IS NOT NULL AND id <= (
        SELECT id FROM journey_runs WHERE journey_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)",
 );
+/// The one under way and the last one that says something about the journey stay among them, however many came to
+/// nothing after them.
 const TRIM: Sql = Sql::same(
     "journeys.trim_runs",
-    "DELETE FROM journey_runs WHERE journey_id = $1 AND finished_at IS NOT NULL AND id <= (
-       SELECT id FROM journey_runs WHERE journey_id = $1 ORDER BY id DESC LIMIT 1 OFFSET $2)",
+    "DELETE FROM journey_runs WHERE journey_id = $1 AND finished_at IS NOT NULL AND id NOT IN (
+       SELECT id FROM journey_runs WHERE journey_id = $1
+       ORDER BY CASE WHEN finished_at IS NULL OR id = (
+         SELECT max(id) FROM journey_runs WHERE journey_id = $1 AND status IN ('passed', 'failed')
+       ) THEN 0 ELSE 1 END, id DESC LIMIT $2)",
 );
 
 /// A run that begins, or one that was skipped.
@@ -88,6 +99,24 @@ pub(crate) struct FinishedRun<'a> {
     pub(crate) record: Option<&'a Fitted>,
 }
 
+/// Whether a run is begun.
+#[derive(Debug)]
+pub(crate) enum Beginning {
+    /// It is, with this source.
+    Now(String),
+    /// It was before, and may have ended.
+    Before,
+    /// It is gone with its journey.
+    Gone,
+}
+
+impl FinishedRun<'_> {
+    /// It was not run: what failed is the journey, and none of the services that it would have asked.
+    pub(crate) fn could_not_begin(&self) -> bool {
+        self.status == RunStatus::Failed && self.duration_ms.is_none()
+    }
+}
+
 /// Writes a run down that begins, or was skipped.
 pub(crate) async fn insert(tx: &mut Tx, new: &NewRun<'_>) -> Result<(), JourneysError> {
     let now = tx.now().await?;
@@ -110,12 +139,14 @@ pub(crate) async fn insert(tx: &mut Tx, new: &NewRun<'_>) -> Result<(), Journeys
     Ok(())
 }
 
-/// A runner took it, or gave it back.
-pub(crate) async fn stand(tx: &mut Tx, id: Id, is_running: bool) -> Result<(), JourneysError> {
-    let status = if is_running { RunStatus::Running } else { RunStatus::Queued };
-    let started = if is_running { Some(tx.now().await?) } else { None };
-    tx.execute(&STAND, values![id, status.name(), started]).await?;
-    Ok(())
+/// Begins a run, of the journey as it is now, unless it was begun before.
+pub(crate) async fn begin(tx: &mut Tx, id: Id) -> Result<Beginning, JourneysError> {
+    let Some(row) = tx.fetch_optional(&SOURCE, values![id]).await? else {
+        return Ok(Beginning::Gone);
+    };
+    let (now, generation) = (tx.now().await?, row.get::<i64>("generation")?);
+    let is_begun = tx.execute(&BEGIN, values![id, now, generation]).await? == 1;
+    Ok(if is_begun { Beginning::Now(row.get("source")?) } else { Beginning::Before })
 }
 
 /// Writes down how a run ended; tells whether it had not ended before.

@@ -35,7 +35,10 @@ pub(crate) async fn finish(
     if !runs::finish(tx, done, now).await? {
         return Ok(());
     }
-    let (name, touches): (String, _) = (row.get("name")?, touches(&row)?);
+    let (name, mut touches): (String, _) = (row.get("name")?, touches(&row)?);
+    if done.could_not_begin() {
+        touches.clear();
+    }
     let ended = Ended {
         journey: run.journey_id,
         name: &name,

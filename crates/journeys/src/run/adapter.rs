@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mainstay_base::secret::MASK;
 use mainstay_poller::{Adapter, Context, Entry, Reason};
 use serde_json::Value;
 
@@ -42,7 +43,7 @@ impl Adapter for Traveller {
         let journey = Arc::clone(&self.journey);
         let Some(step) = journey.steps.get(*index) else { return Ok(Vec::new()) };
         let mut note = self.journal.begin(*index, step);
-        let done = self.step(step, ctx, &mut note).await;
+        let done = self.step(*index, step, ctx, &mut note).await;
         let at = self.journal.now();
         self.journal.end_step(*index, note, done.as_ref().err());
         let told = |name: &String| Told { name: name.clone(), step: step.id.as_str().into(), at };
@@ -67,11 +68,14 @@ impl Adapter for Traveller {
 impl Traveller {
     async fn step(
         &mut self,
+        index: usize,
         step: &Step,
         ctx: &Context<Told>,
         note: &mut StepNote,
     ) -> Result<(), StepError> {
         let ready = request::ready(&step.request, &self.scope, MAX_RUN, MAX_ANSWER)?;
+        self.journal.hide_login(&ready)?;
+        self.journal.sending(index, &ready.shown);
         note.record.request = Some(ready.shown.clone());
         let answer = self.courier.send(&ready.web).await?;
         note.answered(&answer);
@@ -114,12 +118,20 @@ impl Traveller {
         note: &mut StepNote,
     ) -> Result<(), StepError> {
         for capture in &step.captures {
-            let found = answer.json.as_ref().and_then(|json| capture.path.first(json));
+            let found = answer.json.as_ref().map(|json| capture.path.only(json)).transpose();
+            let found =
+                found.map_err(|error| StepError::new(FailureKind::Capture, error.to_string()))?;
+            let found = found.flatten();
             let value = captured(found, &capture.path.to_string(), answer)?;
-            if capture.is_secret {
-                self.journal.hide(&value);
+            if capture.is_secret
+                && let Err(why) = self.journal.hide(&value)
+            {
+                note.conceal();
+                let message = format!("{} can't be captured as a secret: {why}", capture.path);
+                return Err(StepError::new(FailureKind::Capture, message));
             }
-            note.record.captures.insert(capture.name.clone(), value.clone());
+            let shown = if capture.is_secret { MASK.into() } else { value.clone() };
+            note.record.captures.insert(capture.name.clone(), shown);
             self.scope.insert(&capture.name, value, capture.is_secret);
         }
         Ok(())

@@ -8,7 +8,7 @@ use super::journal::{Held, Journal, unreached};
 use super::millis;
 use super::poll::Polled;
 use super::step_error::StepError;
-use crate::bounds::{MAX_MESSAGE, MAX_RUN_EVENTS};
+use crate::bounds::MAX_MESSAGE;
 use crate::model::{Journey, Mode};
 use crate::report::{
     FailureKind, FailureRecord, PollerRecord, PollerState, RunOutcome, RunRecord, StepRecord,
@@ -16,19 +16,20 @@ use crate::report::{
 use crate::text::cut;
 
 /// The record, without any secret.
-pub(super) fn record<M>(journey: &Journey, journal: &Journal, run: &Run<Told, M>) -> RunRecord {
+pub(super) fn record<M>(
+    journey: &Journey,
+    journal: &Journal,
+    run: &Run<Told, M>,
+    cut: Option<CutOff>,
+) -> RunRecord {
     let duration = journal.now();
+    journal.tell_settled();
+    let step = journal.under_way();
     let held = journal.held();
+    let is_cut_off = held.is_full || cut == Some(CutOff::Cancelled);
     let mut failures: Vec<_> =
         run.failures.iter().map(|failure| failed(journey, failure)).collect();
-    if run.is_cancelled && held.events.len() < MAX_RUN_EVENTS {
-        failures.push(FailureRecord {
-            step: None,
-            kind: FailureKind::RunTimeout,
-            message: format!("the run did not end within {:?}", journey.within),
-            check: None,
-        });
-    }
+    failures.extend(cut.map(|cut| cut.failure(journey, step)));
     let mut record = RunRecord {
         journey: journey.name.clone(),
         mode: journal.mode,
@@ -43,12 +44,43 @@ pub(super) fn record<M>(journey: &Journey, journal: &Journal, run: &Run<Told, M>
     };
     held.mask.run(&mut record);
     drop(held);
-    judge(&mut record);
+    judge(&mut record, is_cut_off);
     record
 }
 
-/// What failures mean by the mode.
-fn judge(record: &mut RunRecord) {
+/// What ended a run before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CutOff {
+    /// Its time was over.
+    Late,
+    /// Somebody wants it no more.
+    Cancelled,
+}
+
+impl CutOff {
+    fn failure(self, journey: &Journey, step: Option<String>) -> FailureRecord {
+        let (kind, message) = match self {
+            Self::Late => (
+                FailureKind::RunTimeout,
+                format!("the run did not end within {:?}", journey.within),
+            ),
+            Self::Cancelled => (FailureKind::Cancelled, "the run was cancelled".to_owned()),
+        };
+        let message = match step {
+            Some(_) => format!("{message}; this step was under way"),
+            None => message,
+        };
+        FailureRecord { step, kind, message, check: None }
+    }
+}
+
+/// What failures mean by the mode. A run that somebody ended, or that told too many events to go on, has passed
+/// in none.
+fn judge(record: &mut RunRecord, is_cut_off: bool) {
+    if is_cut_off {
+        record.outcome = RunOutcome::Failed;
+        return;
+    }
     match record.mode {
         Mode::Halt | Mode::Record if !record.failures.is_empty() => {
             record.outcome = RunOutcome::Failed;

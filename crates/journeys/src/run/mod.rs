@@ -17,15 +17,17 @@ use std::time::Duration;
 use mainstay_base::Clock;
 use mainstay_poller::{Entry, Executor, Mode as ExecutorMode, Reason};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::bounds::MAX_RUN_EVENTS;
 use crate::courier::Courier;
 use crate::model::{Journey, Mode};
-use crate::nearest::nearest;
 use crate::report::{EventRecord, RunRecord, StepRecord};
 use crate::scope::{Scope, Secrets};
 use adapter::{Told, Traveller};
+use end::CutOff;
 use journal::Journal;
+use mainstay_base::nearest;
 
 /// What a run is made with.
 #[derive(Clone)]
@@ -123,6 +125,19 @@ pub async fn run(
     options: Options,
     observer: Arc<dyn Observer>,
 ) -> Result<RunRecord, StartError> {
+    run_until(journey, options, observer, &CancellationToken::new()).await
+}
+
+/// As [`run`]; cancelled, it ends, and is recorded as far as it came.
+///
+/// # Errors
+/// As [`run`].
+pub async fn run_until(
+    journey: &Journey,
+    options: Options,
+    observer: Arc<dyn Observer>,
+    cancel: &CancellationToken,
+) -> Result<RunRecord, StartError> {
     let vars = vars(journey, &options.vars)?;
     let secrets = Arc::new(secrets(journey, options.secrets)?);
     let mode = options.mode.unwrap_or(journey.mode);
@@ -146,14 +161,17 @@ pub async fn run(
     };
     let running = executor.run_with((0..journey.steps.len()).collect::<Vec<_>>(), fold);
     let mut running = pin!(running);
-    let ended = tokio::select! {
-        ended = &mut running => ended,
-        () = tokio::time::sleep(journey.within) => {
-            watching.cancel();
-            running.await
-        }
+    let cut = tokio::select! {
+        ended = &mut running => return Ok(end::record(journey, &journal, &ended, None)),
+        () = tokio::time::sleep(journey.within) => CutOff::Late,
+        () = cancel.cancelled() => CutOff::Cancelled,
     };
-    Ok(end::record(journey, &journal, &ended))
+    journal.cut_off();
+    watching.cancel();
+    let ended = running.await;
+    // It may have come to its end just then.
+    let cut = Some(cut).filter(|_| ended.is_cancelled);
+    Ok(end::record(journey, &journal, &ended, cut))
 }
 
 /// A failure that is only logged or ignored is recorded all the same: what it means is decided at the end.

@@ -33,6 +33,7 @@ pub(super) type Polled = Result<Answer, SendError>;
 pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepError> {
     let Start { poll, step, scope, courier, journal } = start;
     let ready = request::ready(&poll.request, &scope, poll.within, MAX_POLL_ANSWER)?;
+    journal.hide_login(&ready)?;
     let breaker = courier.breaker(&ready.web)?;
     let mut rules = Rules::new(&poll.rules, scope.clone())?;
     let began = journal.now();
@@ -73,7 +74,7 @@ pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepErr
                 Outcome::Continue => Outcome::Continue,
                 Outcome::Inject(names) => Outcome::Inject(all(names)),
                 Outcome::Done(names) => {
-                    telling.poller_ended(&told_step, None);
+                    telling.settled(&told_step, at, names.len());
                     Outcome::Done(all(names))
                 }
                 Outcome::Error(reason) => {

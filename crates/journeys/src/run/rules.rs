@@ -46,7 +46,7 @@ impl Rules {
     /// What the first rule that fits says, in the names of events.
     pub(super) fn decide(&mut self, result: &Result<Answer, SendError>) -> Outcome<String> {
         let Some(rule) = self.rules.iter().find(|rule| rule.fits(result)) else {
-            return Outcome::error(unfitting(result));
+            return unruled(result);
         };
         match &rule.act {
             Act::Continue => Outcome::Continue,
@@ -110,6 +110,14 @@ fn ready(condition: &Condition, scope: &Scope) -> Result<ReadyCondition, Templat
     })
 }
 
+/// A poll that took too long is dropped, as the poller itself drops one: `within` is what ends the polling.
+fn unruled(result: &Result<Answer, SendError>) -> Outcome<String> {
+    match result {
+        Err(error) if error.is_late() => Outcome::Continue,
+        result => Outcome::error(unfitting(result)),
+    }
+}
+
 fn unfitting(result: &Result<Answer, SendError>) -> String {
     const MAX_BODY: usize = 200;
     match result {
@@ -119,5 +127,34 @@ fn unfitting(result: &Result<Answer, SendError>) -> String {
             format!("no rule fits the answer: status {}, {kind}: {body}", answer.status)
         }
         Err(error) => format!("no rule fits this failure ({}): {error}", error.kind()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::Secrets;
+    use mainstay_outbound::{FetchError, FetchErrorKind};
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    fn decide(rules: &[Rule], kind: FetchErrorKind) -> Outcome<String> {
+        let scope = Scope::new(BTreeMap::new(), Arc::new(Secrets::new()));
+        let error = SendError::Fetch(FetchError::new(kind, "it hung"));
+        Rules::new(rules, scope).unwrap().decide(&Err(error))
+    }
+
+    #[test]
+    fn a_request_that_took_too_long_is_a_dropped_poll_unless_a_rule_says_otherwise() {
+        for kind in [FetchErrorKind::Timeout, FetchErrorKind::ConnectTimeout] {
+            assert!(matches!(decide(&[], kind), Outcome::Continue), "{kind:?}");
+            let error = Some(vec![kind.name().to_owned()]);
+            let condition = Condition { status: None, error, values: Vec::new() };
+            let act = Act::Done { emit: vec!["Hung".to_owned()] };
+            let rule = Rule { conditions: vec![condition], act };
+            assert!(matches!(decide(&[rule], kind), Outcome::Done(_)), "{kind:?}");
+        }
+        let refused = decide(&[], FetchErrorKind::ConnectRefused);
+        assert!(matches!(refused, Outcome::Error(_)), "{refused:?}");
     }
 }

@@ -4,6 +4,7 @@ use mainstay_poller::StartError;
 
 use crate::bounds::MAX_MESSAGE;
 use crate::courier::SendError;
+use crate::mask::NotHidden;
 use crate::report::{CheckRecord, FailureKind};
 use crate::request::NotReady;
 use crate::template::TemplateError;
@@ -44,10 +45,19 @@ impl From<NotReady> for StepError {
 impl From<SendError> for StepError {
     fn from(error: SendError) -> Self {
         let kind = match &error {
-            SendError::Fetch(_) => FailureKind::Request,
+            SendError::Fetch(_) | SendError::Hasty(_) => FailureKind::Request,
             SendError::Open { .. } | SendError::TooManyHosts => FailureKind::BreakerOpen,
         };
         Self::new(kind, error.to_string())
+    }
+}
+
+impl From<NotHidden> for StepError {
+    fn from(error: NotHidden) -> Self {
+        Self::new(
+            FailureKind::Bound,
+            format!("what the request logs in with can't be hidden: {error}"),
+        )
     }
 }
 

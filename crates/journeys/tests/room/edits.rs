@@ -1,7 +1,10 @@
 //! Journeys as people keep and edit them.
 
-use mainstay_journeys::{JourneyEdit, JourneysError};
+use mainstay_base::Timestamp;
+use mainstay_journeys::{JourneyEdit, JourneysError, ReadSource};
+use mainstay_store::{Dialect, Sql, StoreError, values};
 use mainstay_testkit::each_database;
+use tokio::sync::Notify;
 
 use crate::house::House;
 
@@ -23,12 +26,40 @@ each_database! {
         assert_eq!((kept.generation, kept.is_enabled, kept.next_run_at), (2, false, None));
         let late = edit(off).await;
         assert!(matches!(late, Err(JourneysError::Changed { generation: 2 })), "{late:?}");
-        let source = house.source("Pay twice", "every: 5m");
+        let source = ReadSource::read(&house.source("Pay twice", "every: 5m")).unwrap();
         edit(JourneyEdit { source: Some(source), ..JourneyEdit::default() }).await.unwrap();
         assert_eq!(house.journeys.find(id).await.unwrap().journey.name, "Pay twice");
         house.events.write(async |tx, out| house.journeys.remove(tx, out, id).await).await.unwrap();
         assert!(matches!(house.journeys.find(id).await, Err(JourneysError::NotFound)));
-        assert_eq!(house.journeys.list(None, 10).await.unwrap().items, []);
+        assert_eq!(house.journeys.list("", None, 10).await.unwrap().items, []);
+    }
+
+    async fn an_edit_leaves_the_schedule_where_it_was_moved_to_meanwhile(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let id = house.keep(&house.source("Pay", "every: 1m")).await.unwrap();
+        let (next, moved, done) = (Timestamp::from_millis(9_000_000_000_000), Notify::new(), Notify::new());
+        let moving = house.db.write(async |tx| {
+            let sql = Sql::same("test.move", "UPDATE journeys SET next_run_at = $2 WHERE id = $1");
+            tx.execute(&sql, values![id, next]).await?;
+            moved.notify_one();
+            done.notified().await;
+            Ok::<_, StoreError>(())
+        });
+        let editing = async {
+            moved.notified().await;
+            house.change(id, JourneyEdit { is_enabled: Some(true), ..JourneyEdit::default() }).await;
+        };
+        let looking = async {
+            // SQLite has one writer at a time anyway.
+            if house.db.dialect() == Dialect::Postgres {
+                house.until_count("SELECT count(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'", 1).await;
+            }
+            done.notify_one();
+        };
+        let (moving, (), ()) = tokio::join!(moving, editing, looking);
+        moving.unwrap();
+        let journey = house.journeys.find(id).await.unwrap().journey;
+        assert_eq!((journey.generation, journey.next_run_at), (2, Some(next)));
     }
 
     async fn what_is_no_journey_or_has_a_taken_name_is_refused(database: &TestDatabase) {
@@ -53,8 +84,8 @@ each_database! {
             made.push(house.keep(&house.source(name, "")).await.unwrap());
         }
         made.sort_by_key(|id| std::cmp::Reverse(id.to_string()));
-        let first = house.journeys.list(None, 2).await.unwrap();
-        let second = house.journeys.list(first.next, 2).await.unwrap();
+        let first = house.journeys.list("", None, 2).await.unwrap();
+        let second = house.journeys.list("", first.next, 2).await.unwrap();
         assert_eq!(second.next, None);
         let listed: Vec<_> = first.items.iter().chain(&second.items).map(|one| one.id).collect();
         assert_eq!(listed, made);

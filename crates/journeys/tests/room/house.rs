@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use mainstay_base::{Clock, Id, IdSource, Moment, Secret, SystemClock, SystemRng, Timestamp};
 use mainstay_events::{Ask, Events, EventsOptions, Outbox, Streams};
-use mainstay_jobs::{Handler, Jobs, JobsOptions, Runner, RunnerOptions, RunnerTask};
+use mainstay_jobs::{
+    Cause, Change, Handler, Jobs, JobsOptions, Runner, RunnerOptions, RunnerTask, Status,
+};
 use mainstay_journeys::kept::{RunDetail, RunStatus};
 use mainstay_journeys::{
-    Courier, JourneyRunner, Journeys, JourneysError, JourneysOptions, Luggage, Secrets,
+    Courier, JourneyEdit, JourneyRunner, Journeys, JourneysError, JourneysOptions, Luggage,
+    ReadSource, Secrets,
 };
 use mainstay_outbound::{Policy, Web, WebOptions};
 use mainstay_standins::payments::{PaymentServer, Settling};
@@ -77,9 +80,27 @@ impl House {
         )
     }
 
+    /// A journey that asks for a payment and watches what becomes of it.
+    pub(crate) fn watching(&self) -> String {
+        let base = self.payments.base_url();
+        format!(
+            "journey: watch\nwithin: 2m\nsteps:\n  - id: create\n    post: \"{base}/authorizations\"\n    json: {{}}\n    \
+             capture: {{ id: \"$.id\" }}\n    poll:\n      get: \"{base}/authorizations/{{{{ id }}}}\"\n      every: 50ms\n      \
+             within: 2m\n      when:\n        - {{ if: {{ \"$.status\": processing }}, do: continue }}\n        \
+             - {{ if: {{ \"$.status\": approved }}, do: done }}\n        - {{ do: error, reason: declined }}\n"
+        )
+    }
+
+    pub(crate) async fn change(&self, id: Id, edit: JourneyEdit) {
+        let changed =
+            self.events.write(async |tx, out| self.journeys.change(tx, out, id, edit).await);
+        changed.await.unwrap();
+    }
+
     pub(crate) async fn keep(&self, source: &str) -> Result<Id, JourneysError> {
+        let read = ReadSource::read(source)?;
         let kept =
-            async |tx: &mut Tx, out: &mut Outbox| self.journeys.create(tx, out, source, true).await;
+            async |tx: &mut Tx, out: &mut Outbox| self.journeys.create(tx, out, &read, true).await;
         Ok(self.events.write(kept).await?.id)
     }
 
@@ -88,9 +109,64 @@ impl House {
         Ok(begun.await?.id)
     }
 
+    /// The job of a run.
+    pub(crate) async fn job(&self, run: Id) -> Id {
+        let sql = Sql::same("test.job", "SELECT job_id FROM journey_runs WHERE id = $1");
+        self.db.fetch_one(&sql, mainstay_store::values![run]).await.unwrap().get("job_id").unwrap()
+    }
+
+    /// Tells the hook of a run's job that this has happened to it.
+    pub(crate) async fn tell(&self, run: Id, cause: Cause) {
+        let change = Change {
+            id: self.job(run).await,
+            kind: self.handler.kind(),
+            subject: None,
+            payload: serde_json::json!({"run_id": run}),
+            attempts: 1,
+            cause,
+            status: Status::Queued,
+            next_run_at: Timestamp::from_millis(0),
+            failure: None,
+        };
+        let told = self.events.write(async |tx, out| self.handler.changed(tx, out, &change).await);
+        told.await.unwrap();
+    }
+
+    /// In how many rows of the whole database this text stands.
+    pub(crate) async fn rows_with(&self, text: &str) -> i64 {
+        let columns = Sql::pair(
+            "test.columns",
+            "SELECT m.name AS place, c.name AS field FROM sqlite_master AS m
+             JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'",
+            "SELECT table_name::text AS place, column_name::text AS field
+             FROM information_schema.columns WHERE table_schema = current_schema()",
+        );
+        let mut rows = 0;
+        for column in self.db.fetch_all(&columns, &[]).await.unwrap() {
+            let (place, field): (String, String) =
+                (column.get("place").unwrap(), column.get("field").unwrap());
+            let sql = format!(
+                "SELECT count(*) AS n FROM \"{place}\" WHERE CAST(\"{field}\" AS text) LIKE '%{text}%'"
+            );
+            rows += self.count(Box::leak(sql.into_boxed_str())).await;
+        }
+        rows
+    }
+
+    /// Waits (bounded) until so many payments were asked for.
+    pub(crate) async fn until_created(&self, wanted: usize) {
+        for _ in 0..6_000 {
+            if self.payments.created() >= wanted {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("{} payments were asked for, and not {wanted}", self.payments.created());
+    }
+
     /// Waits (bounded) until the run has ended.
     pub(crate) async fn ended(&self, run: Id) -> RunDetail {
-        for _ in 0..2_000 {
+        for _ in 0..6_000 {
             let found = self.journeys.run(run).await.unwrap();
             if found.run.finished_at.is_some() {
                 return found;
@@ -106,24 +182,22 @@ impl House {
         self.ended(run).await
     }
 
-    /// Waits (bounded) until the run stands so.
-    pub(crate) async fn until(&self, run: Id, status: RunStatus) {
-        for _ in 0..2_000 {
-            if self.journeys.run(run).await.unwrap().run.status == status {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-        panic!("the run never came there: {:?}", self.journeys.run(run).await);
-    }
-
     pub(crate) fn runner(&self) -> Running {
         self.runner_with_grace(Duration::from_secs(30))
     }
 
     pub(crate) fn runner_with_grace(&self, grace: Duration) -> Running {
+        self.runner_of(8, grace)
+    }
+
+    /// One with as many hands as the server gives journeys.
+    pub(crate) fn strong_runner(&self) -> Running {
+        self.runner_of(32, Duration::from_secs(30))
+    }
+
+    fn runner_of(&self, concurrency: u32, grace: Duration) -> Running {
         let poll = Duration::from_millis(50);
-        let options = RunnerOptions { poll, concurrency: 8, grace, ..RunnerOptions::new("r") };
+        let options = RunnerOptions { poll, concurrency, grace, ..RunnerOptions::new("r") };
         let (stop, handlers) = (CancellationToken::new(), vec![Arc::clone(&self.handler)]);
         let task = Runner::start(self.jobs.clone(), handlers, vec![], options, stop.clone());
         Running { stop, task }
@@ -137,6 +211,17 @@ impl House {
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {
         let sql = Sql::same("test.count", sql);
         self.db.fetch_one(&sql, &[]).await.unwrap().get("n").unwrap()
+    }
+
+    /// Waits (bounded) until it counts so many.
+    pub(crate) async fn until_count(&self, sql: &'static str, wanted: i64) {
+        for _ in 0..2_400 {
+            if self.count(sql).await == wanted {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{sql} counts {}, and not {wanted}", self.count(sql).await);
     }
 
     pub(crate) async fn execute(&self, sql: &'static str) {

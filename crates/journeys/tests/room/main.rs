@@ -1,6 +1,7 @@
 //! The room of kept journeys on both databases, with real runners against a payment service.
 #![cfg(test)]
 
+mod crowd;
 mod edits;
 mod house;
 mod runs;

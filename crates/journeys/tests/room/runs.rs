@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use mainstay_jobs::Cause;
 use mainstay_journeys::kept::RunStatus;
-use mainstay_journeys::{JourneyEdit, JourneysError, RunOutcome};
+use mainstay_journeys::{JourneyEdit, JourneysError, ReadSource, RunOutcome};
 use mainstay_standins::payments::Settling;
 use mainstay_testkit::each_database;
 
@@ -58,15 +59,32 @@ each_database! {
         runner.stop().await;
     }
 
-    async fn a_run_of_an_older_edit_says_nothing_about_the_journey(database: &TestDatabase) {
+    async fn a_run_is_of_the_journey_as_it_is_when_it_begins(database: &TestDatabase) {
         let house = House::new(database).await;
         let id = house.keep(&house.source("Pay", "")).await.unwrap();
-        house.payments.settle(Settling::Refuses);
         let run = house.run_now(id).await.unwrap();
-        let edit = JourneyEdit { is_enabled: Some(true), ..JourneyEdit::default() };
-        house.events.write(async |tx, out| house.journeys.change(tx, out, id, edit).await).await.unwrap();
+        let source = house.source("Pay", "").replace("status: 201", "status: 299");
+        let source = Some(ReadSource::read(&source).unwrap());
+        house.change(id, JourneyEdit { source, ..JourneyEdit::default() }).await;
         let runner = house.runner();
-        assert_eq!(house.ended(run).await.run.status, RunStatus::Failed);
+        let ended = house.ended(run).await;
+        runner.stop().await;
+        assert_eq!((ended.run.status, ended.run.generation), (RunStatus::Failed, 2));
+        assert_eq!(ended.record.unwrap()["failures"][0]["check"]["expected"], 299);
+        assert_eq!(house.journeys.find(id).await.unwrap().journey.outcome, Some(RunOutcome::Failed));
+    }
+
+    async fn a_run_of_an_older_edit_says_nothing_about_the_journey(database: &TestDatabase) {
+        let house = House::new(database).await;
+        house.payments.settle(Settling::NeverSettles);
+        let id = house.keep(&house.watching()).await.unwrap();
+        let run = house.run_now(id).await.unwrap();
+        let runner = house.runner();
+        house.until_created(1).await;
+        house.change(id, JourneyEdit { is_enabled: Some(true), ..JourneyEdit::default() }).await;
+        house.payments.settle(Settling::Declines);
+        let ended = house.ended(run).await.run;
+        assert_eq!((ended.status, ended.generation), (RunStatus::Failed, 1));
         assert_eq!(house.journeys.find(id).await.unwrap().journey.outcome, None);
         house.run(id).await;
         runner.stop().await;
@@ -77,7 +95,7 @@ each_database! {
         let house = House::new(database).await;
         let id = house.keep(&house.source("Pay", "")).await.unwrap();
         let run = house.run_now(id).await.unwrap();
-        let job = house.jobs.list(&mainstay_jobs::JobFilter::default(), mainstay_jobs::Page { after: None, limit: 1 }).await.unwrap().items[0].id;
+        let job = house.job(run).await;
         house.events.write(async |tx, out| house.jobs.cancel(tx, out, job).await).await.unwrap();
         let ended = house.journeys.run(run).await.unwrap().run;
         assert_eq!((ended.status, ended.message.as_deref()), (RunStatus::Aborted, Some("it was cancelled")));
@@ -99,17 +117,42 @@ each_database! {
         assert_eq!(ended.run.status, RunStatus::Passed, "{ended:?}");
         let text = ended.record.unwrap().to_string();
         assert!(!text.contains(SECRET) && text.contains("${TOKEN}"), "{text}");
+        // Nor does a failure that quotes the answer tell it to anybody.
+        let failing = source.replace("journey: echo", "journey: echoes").replace("body_contains: \"Bearer\"", "json: { headers: other }");
+        let id = house.keep(&failing).await.unwrap();
+        let runner = house.runner();
+        let ended = house.run(id).await.run;
+        runner.stop().await;
+        assert!(ended.message.as_deref().unwrap().contains("Bearer [secret]"), "{ended:?}");
+        assert!(house.rows_with("Bearer [secret]").await >= 3, "the run, the journey and the event");
+        assert_eq!(house.rows_with(SECRET).await, 0);
     }
 
     async fn a_run_that_can_t_begin_has_failed(database: &TestDatabase) {
         let house = House::new(database).await;
-        let source = house.source("Pay", "").replace("amount: 1", "amount: \"{{ secret.NONE }}\"");
+        let source = house.source("Pay", "touches: [Payments]").replace("amount: 1", "amount: \"{{ secret.NONE }}\"");
+        let warnings = house.journeys.check(&source).warnings;
+        assert!(warnings.len() == 1 && warnings[0].contains("MAINSTAY_SECRET_NONE"), "{warnings:?}");
         let id = house.keep(&source).await.unwrap();
         let runner = house.runner();
         let ended = house.run(id).await.run;
         runner.stop().await;
         assert!(ended.message.as_deref().unwrap().contains("NONE"), "{ended:?}");
         assert_eq!(ended.status, RunStatus::Failed);
+        // It is the journey that is wrong, and no service.
+        let failing = house.journeys.failing().await.unwrap();
+        assert_eq!((failing.len(), failing[0].touches.len()), (1, 0), "{failing:?}");
+        assert_eq!(house.told().await[1]["touches"], serde_json::json!([]));
+    }
+
+    async fn what_nobody_could_give_a_value_is_refused_with_its_place(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let source = "journey: x\nevery: 1m\nvars: {base: null}\nsteps:\n- id: a\n  get: '{{ base }}/'\n";
+        let refused = house.keep(source).await;
+        let Err(JourneysError::Mistakes(mistakes)) = refused else { panic!("{refused:?}") };
+        assert_eq!((mistakes.len(), mistakes[0].line, mistakes[0].path.as_str()), (1, 3, "vars.base"));
+        assert_eq!(house.journeys.check(source).mistakes, mistakes);
+        house.keep(&source.replace("every: 1m\n", "")).await.unwrap();
     }
 
     async fn old_runs_go_and_the_records_of_those_that_passed_sooner(database: &TestDatabase) {
@@ -131,20 +174,68 @@ each_database! {
         assert!(house.journeys.run(first).await.unwrap().record.is_some());
     }
 
-    async fn a_run_whose_runner_stops_is_run_by_the_next(database: &TestDatabase) {
+    async fn a_run_whose_runner_stops_is_not_begun_again(database: &TestDatabase) {
         let house = House::new(database).await;
-        let base = house.payments.base_url();
-        house.payments.settle(Settling::Hangs);
-        let source = format!("journey: slow\nwithin: 2m\nsteps:\n  - id: create\n    post: \"{base}/authorizations\"\n    json: {{}}\n    expect: {{ status: 201 }}\n    capture: {{ id: \"$.id\" }}\n  - id: look\n    get: \"{base}/authorizations/{{{{ id }}}}\"\n    timeout: 60s\n    expect: {{ status: 200 }}\n");
-        let id = house.keep(&source).await.unwrap();
+        house.payments.settle(Settling::NeverSettles);
+        let id = house.keep(&house.watching()).await.unwrap();
         let run = house.run_now(id).await.unwrap();
         let runner = house.runner_with_grace(Duration::from_millis(100));
-        house.until(run, RunStatus::Running).await;
+        house.until_created(1).await;
         runner.stop().await;
-        assert_eq!(house.statuses(id).await, [RunStatus::Queued]);
+        let ended = house.journeys.run(run).await.unwrap().run;
+        assert_eq!(ended.status, RunStatus::Aborted, "{ended:?}");
+        assert!(ended.message.as_deref().unwrap().contains("was stopped before its end"), "{ended:?}");
         house.payments.settle(Settling::Approves { after: 0 });
         let next = house.runner();
-        assert_eq!(house.ended(run).await.run.status, RunStatus::Passed);
+        assert_eq!(house.run(id).await.run.status, RunStatus::Passed);
         next.stop().await;
+        assert_eq!(house.payments.created(), 2, "each run has asked once");
+    }
+
+    async fn a_run_that_is_given_back_waits_only_if_it_was_not_begun(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let id = house.keep(&house.source("Pay", "")).await.unwrap();
+        let run = house.run_now(id).await.unwrap();
+        house.tell(run, Cause::Claimed).await;
+        house.tell(run, Cause::Released).await;
+        assert_eq!(house.statuses(id).await, [RunStatus::Queued]);
+        house.execute("UPDATE journey_runs SET status = 'running', started_at = 1").await;
+        house.tell(run, Cause::Released).await;
+        assert_eq!(house.statuses(id).await, [RunStatus::Aborted]);
+        // Its job is no one's any more, and the journey is not held up.
+        let runner = house.runner();
+        assert_eq!(house.run(id).await.run.status, RunStatus::Passed);
+        runner.stop().await;
+        assert_eq!(house.payments.created(), 1);
+    }
+
+    async fn a_run_that_has_ended_is_not_begun_by_trying_its_job_again(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let id = house.keep(&house.source("Pay", "")).await.unwrap();
+        let run = house.run_now(id).await.unwrap();
+        let job = house.job(run).await;
+        house.events.write(async |tx, out| house.jobs.cancel(tx, out, job).await).await.unwrap();
+        house.events.write(async |tx, out| house.jobs.retry(tx, out, job).await).await.unwrap();
+        let runner = house.runner();
+        house.until_count("SELECT count(*) AS n FROM jobs WHERE status = 'failed' AND last_error_code = 'run_begun_before'", 1).await;
+        runner.stop().await;
+        assert_eq!(house.payments.created(), 0);
+        let ended = house.journeys.run(run).await.unwrap().run;
+        assert_eq!((ended.status, ended.message.as_deref()), (RunStatus::Aborted, Some("it was cancelled")));
+    }
+
+    async fn a_run_whose_runner_died_is_aborted_and_sends_nothing_again(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let id = house.keep(&house.source("Pay", "")).await.unwrap();
+        let run = house.run_now(id).await.unwrap();
+        house.execute("UPDATE journey_runs SET status = 'running', started_at = 1").await;
+        house.execute("UPDATE jobs SET status = 'processing', started = 1, attempts = 1, claim_at = 1, lease_token = 1,
+            locked_at = 1, heartbeat_at = 1, locked_by = 'dead', lock_ttl_seconds = 1").await;
+        let runner = house.runner();
+        let ended = house.ended(run).await.run;
+        runner.stop().await;
+        assert_eq!(ended.status, RunStatus::Aborted, "{ended:?}");
+        assert!(ended.message.as_deref().unwrap().contains("died"), "{ended:?}");
+        assert_eq!((house.payments.created(), house.kinds().await), (0, vec!["journey:run_finished aborted".to_owned()]));
     }
 }

@@ -36,7 +36,31 @@ each_database! {
         assert_eq!(later.statuses(id).await, [RunStatus::Skipped, RunStatus::Queued]);
         assert_eq!(later.kinds().await, ["journey:run_finished skipped"]);
         let skipped = later.journeys.runs(id, None, 1).await.unwrap().items.remove(0);
-        assert!(skipped.message.unwrap().contains("had not ended"));
+        let message = skipped.message.unwrap();
+        assert!(message.contains("had not ended: it waits for a runner for 3"), "{message}");
+        assert_eq!(house.journeys.find(id).await.unwrap().journey.not_run_since, None, "an hour before");
+        let first = later.journeys.runs(id, None, 9).await.unwrap().items.pop().unwrap();
+        let since = later.journeys.find(id).await.unwrap().journey.not_run_since;
+        assert_eq!(since, Some(first.created_at));
+        let listed = later.journeys.list("PAY", None, 9).await.unwrap().items;
+        assert_eq!(listed[0].not_run_since, since);
+    }
+
+    async fn what_is_skipped_for_long_is_trimmed_and_not_run_since_the_same_time(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let id = house.keep(&house.source("Pay", "every: 10s")).await.unwrap();
+        let runner = house.runner();
+        let judged = house.run(id).await.run;
+        runner.stop().await;
+        for _ in 0..401 {
+            house.execute("UPDATE journeys SET next_run_at = 1").await;
+            assert_eq!(house.journeys.start_due().await.unwrap(), 1);
+        }
+        assert_eq!(house.count("SELECT count(*) AS n FROM journey_runs").await, 300);
+        assert_eq!(house.count("SELECT count(*) AS n FROM journey_runs WHERE status = 'queued'").await, 1);
+        let since = house.journeys.find(id).await.unwrap().journey.not_run_since;
+        assert_eq!(since, judged.finished_at);
+        assert!(house.journeys.run(judged.id).await.is_ok(), "what it says is from this run");
     }
 
     async fn many_that_are_due_at_once_are_begun_in_portions_and_by_one_instance_each(database: &TestDatabase) {
@@ -45,6 +69,8 @@ each_database! {
         for index in 0..count {
             house.keep(&house.source(&format!("j{index}"), "every: 1m")).await.unwrap();
         }
+        let now = house.db.now().await.unwrap();
+        assert_eq!(house.journeys.due_count(now).await.unwrap(), count);
         let other = house.later(database, Duration::from_millis(1)).await;
         let (one, two) = tokio::join!(house.journeys.start_due(), other.journeys.start_due());
         let (one, two) = (one.unwrap(), two.unwrap());

@@ -23,8 +23,9 @@ use crate::views::MISSING_SHOWN_FOR;
 /// How long somebody who asks waits for the graph to be read for the first time.
 const FIRST_LOAD: Duration = Duration::from_secs(10);
 
-/// How long somebody who asks waits until the graph has heard of what the database tells already.
-const HEARING: Duration = Duration::from_secs(1);
+/// How long somebody who asks waits until the graph has heard of what the database tells already. Whoever is
+/// told of what was before asks again only when something else happens.
+const HEARING: Duration = Duration::from_secs(5);
 
 /// The graph of this instance. A clone is the same handle.
 #[derive(Clone)]
@@ -60,6 +61,14 @@ pub enum GraphsError {
         "there was no service with this id at {at}, or there is no record of it; ask without `service` to see what there was"
     )]
     NoServiceThen {
+        /// The moment.
+        at: Timestamp,
+    },
+    /// There was no such node then.
+    #[error(
+        "there was no such node at {at}, or there is no record of it; nodes are named as GET /api/graph?at= names them"
+    )]
+    NoNodeThen {
         /// The moment.
         at: Timestamp,
     },
@@ -153,13 +162,8 @@ impl Graphs {
         moment: PastMoment,
         near: Option<(Id, usize)>,
     ) -> Result<Answer, GraphsError> {
-        // Until then nobody knows where nodes are drawn now.
-        self.ready().await?;
-        let missing_for = self.shared.options.missing_for;
-        let places = Arc::clone(&self.shared.drawing().places);
         let (at, since) = (moment.at, moment.since);
-        let painting = move || Picture::of(&then::graph(&moment, missing_for), &places);
-        let picture = blocking(painting).await?;
+        let (picture, ()) = self.looking_back(moment, |_, _| ()).await?;
         let is_recorded = since.is_some_and(|since| since <= at);
         let near = match near {
             Some((service, depth)) if is_recorded => {
@@ -178,6 +182,24 @@ impl Graphs {
             }
         });
         Ok(answer.await?)
+    }
+
+    /// The graph of a moment, and what `look` finds in both.
+    pub(crate) async fn looking_back<T: Send + 'static>(
+        &self,
+        moment: PastMoment,
+        look: impl FnOnce(&Picture, &PastMoment) -> T + Send + 'static,
+    ) -> Result<(Picture, T), GraphsError> {
+        // Until then nobody knows where nodes are drawn now.
+        self.ready().await?;
+        let missing_for = self.shared.options.missing_for;
+        let places = Arc::clone(&self.shared.drawing().places);
+        blocking(move || {
+            let picture = Picture::of(&then::graph(&moment, missing_for), &places);
+            let found = look(&picture, &moment);
+            (picture, found)
+        })
+        .await
     }
 
     /// Whom a node hurts when it fails, as an answer.

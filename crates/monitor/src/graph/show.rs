@@ -133,7 +133,7 @@ pub fn find(picture: &Picture, node: &str) -> Option<usize> {
 }
 
 /// The id of the node of a thing.
-pub(super) fn external_id(key: &str) -> String {
+pub(crate) fn external_id(key: &str) -> String {
     format!("{EXTERNAL}{key}")
 }
 

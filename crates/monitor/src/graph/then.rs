@@ -42,6 +42,8 @@ fn service(number: i64, known: &PastService) -> Service {
         host: None,
         status: Status::from_name(known.status.name()).unwrap_or(Status::Unknown),
         since: known.status_since,
+        // What is kept of the past is since when something was as it was.
+        failing_since: None,
         stale_since: known.stale_since,
     }
 }
@@ -53,6 +55,7 @@ fn dependency(number: i64, known: &PastDependency, linked: Option<i64>) -> Depen
         name: known.canonical_name.as_str().into(),
         status: Status::from_name(known.said.name()).unwrap_or(Status::Unknown),
         since: known.said_since,
+        failing_since: None,
         missing_since: known.missing_since,
         linked,
         hosts: Box::default(),

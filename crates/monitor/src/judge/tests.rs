@@ -19,6 +19,7 @@ fn nothing_known() -> Known {
         dependency_revision: 0,
         status: ServiceStatus::Unknown,
         status_since: Timestamp::from_millis(0),
+        failing_since: None,
         failure: None,
         stale_since: None,
         next_poll_at: None,
@@ -197,7 +198,17 @@ fn the_status_of_a_service_follows_its_last_poll() {
 fn a_status_that_stays_keeps_its_time() {
     let ruling = last(&[json!("no answer"), json!("no answer"), json!("refused")]);
     assert_eq!(ruling.status_since, Timestamp::from_millis(1_000));
+    assert_eq!(ruling.failing_since, Some(Timestamp::from_millis(1_000)));
     assert_eq!(ruling.stale_since.after, Some(Timestamp::from_millis(1_000)));
+}
+
+#[test]
+fn what_gets_worse_or_better_without_being_well_fails_since_it_began() {
+    let (well, slow, silent) = (json!([]), json!([dep("a", false)]), json!("no answer"));
+    let bodies = [&well, &slow, &silent, &slow, &well, &silent].map(Clone::clone);
+    let since = |ruling: &Ruling| ruling.failing_since.map(Timestamp::as_millis);
+    let told: Vec<_> = rulings(&bodies).iter().map(since).collect();
+    assert_eq!(told, [None, Some(2_000), Some(2_000), Some(2_000), None, Some(6_000)]);
 }
 
 #[test]
@@ -313,10 +324,13 @@ fn a_time_in_which_nobody_polled_is_not_known() {
     assert_eq!((late.status.before, late.status_since), (ServiceStatus::Unknown, at(191)));
     assert_eq!(late.stale_since, Turn { before: Some(at(190)), after: None });
     let failed = PollFailure { kind: FailureKind::Timeout, message: String::new() };
-    let down = Known { status: ServiceStatus::Down, stale_since: Some(at(100)), ..known.clone() };
+    let down = Known { status: ServiceStatus::Down, ..known.clone() };
+    let (failing_since, stale_since) = (Some(at(90)), Some(at(100)));
+    let down = Known { failing_since, stale_since, ..down };
     let still_down = judge(&down, &result(191, Err(failed)), &|| ids.next());
     let lapse = Lapse { since: at(190), before: ServiceStatus::Down, was_stale: true };
     assert_eq!((still_down.lapse, still_down.status_since), (Some(lapse), at(191)));
+    assert_eq!(still_down.failing_since, Some(at(191)), "what it was in between nobody knows");
     assert_eq!(still_down.stale_since.after, Some(at(100)));
     // It was noted already, or it was never polled.
     for known in [Known { status: ServiceStatus::Unknown, ..known.clone() }, nothing_known()] {

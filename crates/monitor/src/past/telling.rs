@@ -1,24 +1,16 @@
 //! A span of the past, told in lines: what a report of an incident is written from.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use mainstay_base::{Id, Timestamp};
-use mainstay_graph::causes;
 
 use super::handle::{Past, PastError};
-use super::history::{Asked, ChangeKind, HistoryItem, WholeState};
-use super::state::PastMoment;
-use crate::aside::aside;
-use crate::graph::then;
-use crate::status::ServiceStatus;
+use super::history::{Asked, ChangeKind, HistoryDependency, HistoryItem, HistoryPage, WholeState};
+use super::roots::Moments;
 
 /// Pages of changes that are read for one telling.
 const MOST_PAGES: usize = 10;
-/// Moments at which root causes are looked for: each is a whole state.
-const MOST_MOMENTS: usize = 6;
-/// Root causes that are named at one moment.
-const MOST_ROOTS: usize = 5;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +23,15 @@ pub struct Told {
     pub matters: bool,
 }
 
+/// A span of the past in lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Telling {
+    /// Of which part of the span there are records; `None` when there are none of it.
+    pub covered: Option<(Timestamp, Timestamp)>,
+    /// What was recorded, oldest first.
+    pub lines: Vec<Told>,
+}
+
 /// The names of everything, as they change.
 #[derive(Default)]
 struct Names {
@@ -40,9 +41,10 @@ struct Names {
 }
 
 impl Past {
-    /// What was recorded in a span, oldest first, at most `most` lines: how services and dependencies
-    /// were when it begins and what they became, and what was the root cause when services went bad.
-    /// When there is too much, single dependencies are left out first.
+    /// What was recorded in a span, oldest first, at most `most` lines: which services and dependencies
+    /// were not well when it begins and what all became, and what was the root cause then and when any went bad.
+    /// When there is too much, single dependencies are left out first, then what lies between the beginning and
+    /// the end; a line says so. Where even reading all of it would be too much, `covered` ends sooner.
     ///
     /// # Errors
     /// [`PastError::Future`], [`PastError::Span`], or when the database fails.
@@ -51,49 +53,35 @@ impl Past {
         (from, to): (Timestamp, Timestamp),
         missing_for: Duration,
         most: usize,
-    ) -> Result<Vec<Told>, PastError> {
-        let (mut names, mut told, mut went_bad) = (Names::default(), Vec::new(), Vec::new());
-        let mut after = None;
+    ) -> Result<Telling, PastError> {
+        let (mut names, mut told, mut moments) = (Names::default(), Vec::new(), Moments::default());
+        let (mut after, mut covered, mut read_until) = (None, None, None);
         for _ in 0..MOST_PAGES {
             let page = self.history(Asked { from, to, after }).await?;
+            covered = covered_by(&page);
             if let Some(state) = &page.state {
-                told.extend(names.begin(page.from, state));
+                let bad = names.begin(page.from, state);
+                moments.begin(page.from, !bad.is_empty());
+                told.extend(bad);
             }
             for item in &page.items {
                 if item.at >= page.from {
                     told.extend(names.line(item));
-                    went_bad.extend(is_bad_news(item).then_some(item.at));
+                    moments.note(item);
                 }
             }
             after = page.next_cursor.and_then(|place| place.parse().ok());
             if after.is_none() {
                 break;
             }
+            read_until = page.items.iter().map(|item| item.at).max().max(read_until);
         }
-        told.extend(self.roots(went_bad, missing_for).await?);
-        Ok(fitted(told, most))
-    }
-
-    /// The root causes at some of the moments, told where they differ from those before.
-    async fn roots(
-        &self,
-        mut moments: Vec<Timestamp>,
-        missing_for: Duration,
-    ) -> Result<Vec<Told>, PastError> {
-        moments.sort_unstable();
-        moments.dedup();
-        let (mut told, mut before) = (Vec::new(), Vec::new());
-        for at in spread(&moments, MOST_MOMENTS) {
-            let moment = self.at(at).await?;
-            let roots = aside(move || named_roots(&moment, missing_for)).await?;
-            if roots != before && !roots.is_empty() {
-                let word = if roots.len() == 1 { "root cause" } else { "root causes" };
-                let what = format!("{word} then: {}", roots.join(", "));
-                told.push(Told { at, what, matters: true });
-            }
-            before = roots;
+        if let (Some(_), Some(until), Some((_, end))) = (after, read_until, &mut covered) {
+            *end = until.min(*end);
+            told.push(unread(*end));
         }
-        Ok(told)
+        told.extend(self.roots(moments, missing_for).await?);
+        Ok(Telling { covered, lines: fitted(told, most) })
     }
 }
 
@@ -103,15 +91,30 @@ impl Names {
         self.services.extend(state.services.iter().map(|one| (one.id, one.name.clone())));
         let canonical = state.dependencies.iter().map(|one| (one.id, one.canonical_name.clone()));
         self.canonical.extend(canonical);
-        let bad = state
-            .services
-            .iter()
-            .filter(|one| !matches!(one.status, ServiceStatus::Healthy | ServiceStatus::Unknown));
-        bad.map(|one| {
+        let services = state.services.iter().filter(|one| one.status.is_unhealthy()).map(|one| {
             let (name, status, since) = (&one.name, one.status.name(), one.status_since);
             Told { at, what: format!("service {name} was {status} since {since}"), matters: true }
-        })
-        .collect()
+        });
+        services.chain(self.bad_dependencies(at, state)).collect()
+    }
+
+    /// What was said of those that are still reported, by services that can be polled.
+    fn bad_dependencies(&self, at: Timestamp, state: &WholeState) -> Vec<Told> {
+        let fresh = state.services.iter().filter(|one| one.stale_since.is_none());
+        let fresh: HashMap<Id, &str> = fresh.map(|one| (one.id, one.name.as_str())).collect();
+        let is_bad = |one: &&HistoryDependency| {
+            one.status.is_unhealthy() && one.missing_since.is_none() && !one.is_closed
+        };
+        let told = state.dependencies.iter().filter(is_bad).filter_map(|one| {
+            let service = fresh.get(&one.service_id)?;
+            let (name, since) = (self.called(Some(one.id), &one.name), one.status_since);
+            let what = format!(
+                "service {service} said that its dependency {name} was {} since {since}",
+                one.status.name()
+            );
+            Some(Told { at, what, matters: false })
+        });
+        told.collect()
     }
 
     fn line(&mut self, item: &HistoryItem) -> Option<Told> {
@@ -125,7 +128,8 @@ impl Names {
             self.canonical.insert(id, name.to_owned());
         }
         let service = self.services.get(&item.service_id).map_or("(unknown)", String::as_str);
-        let dependency = item.dependency_name.as_deref().map(|name| self.called(item, name));
+        let dependency =
+            item.dependency_name.as_deref().map(|name| self.called(item.dependency_id, name));
         let (what, matters) = match (item.kind, dependency, after) {
             (ChangeKind::Service, _, Some(status)) => {
                 (format!("service {service} became {status}"), true)
@@ -133,6 +137,12 @@ impl Names {
             (ChangeKind::Dependency, Some(name), Some(status)) => {
                 (format!("service {service} says that its dependency {name} is {status}"), false)
             }
+            (ChangeKind::Added, Some(name), Some(status @ ("down" | "degraded"))) => (
+                format!(
+                    "service {service} reports the dependency {name} for the first time: it is {status}"
+                ),
+                false,
+            ),
             (ChangeKind::Stale, _, Some("stale")) => (
                 format!("service {service} could not be polled: its dependencies are not known"),
                 true,
@@ -148,8 +158,8 @@ impl Names {
     }
 
     /// What a dependency goes by, with what its service calls it where that is another name.
-    fn called(&self, item: &HistoryItem, reported: &str) -> String {
-        let canonical = item.dependency_id.and_then(|id| self.canonical.get(&id));
+    fn called(&self, dependency: Option<Id>, reported: &str) -> String {
+        let canonical = dependency.and_then(|id| self.canonical.get(&id));
         match canonical {
             Some(canonical) if canonical != reported => format!("{canonical} ({reported})"),
             _ => reported.to_owned(),
@@ -157,53 +167,49 @@ impl Names {
     }
 }
 
-fn is_bad_news(item: &HistoryItem) -> bool {
-    item.kind == ChangeKind::Service && matches!(item.after.as_deref(), Some("down" | "degraded"))
+/// Which part of the span of a page there are records of: what was before is not known.
+fn covered_by(page: &HistoryPage) -> Option<(Timestamp, Timestamp)> {
+    let since = page.records_since.filter(|since| *since <= page.to)?;
+    Some((page.from.max(since), page.to))
 }
 
-/// At most so many of the moments, the first and the last among them.
-fn spread(moments: &[Timestamp], most: usize) -> Vec<Timestamp> {
-    if moments.len() <= most {
-        return moments.to_vec();
-    }
-    let last = moments.len().saturating_sub(1);
-    let steps = most.saturating_sub(1).max(1);
-    let places = (0..most).filter_map(|step| moments.get(step.saturating_mul(last) / steps));
-    places.copied().collect()
+/// So much changed that the rest of the span was not even read.
+fn unread(at: Timestamp) -> Told {
+    let what = "so much changed that what came after this is not told".to_owned();
+    Told { at, what, matters: true }
 }
 
-fn named_roots(moment: &PastMoment, missing_for: Duration) -> Vec<String> {
-    let snapshot = then::graph(moment, missing_for).snapshot();
-    let name = |place: usize| snapshot.node(place).map(|node| node.name.to_string());
-    let roots = causes::find(&snapshot).roots;
-    let named = roots.iter().take(MOST_ROOTS).map(|root| {
-        let members: Vec<String> = root.members.iter().filter_map(|&place| name(place)).collect();
-        let services = if root.hurts == 1 { "service" } else { "services" };
-        format!("{} (hurts {} {services})", members.join(" and "), root.hurts)
-    });
-    named.collect()
-}
-
-/// In the order of time, without what matters less where all of it does not fit.
+/// In the order of time, without what matters less where all of it does not fit, and without the middle where
+/// that is still too much: how it began and how it ended says most.
 fn fitted(mut told: Vec<Told>, most: usize) -> Vec<Told> {
     if told.len() > most {
-        let mut left_out = BTreeMap::<Timestamp, usize>::new();
-        told.retain(|one| {
-            if !one.matters {
-                *left_out.entry(one.at).or_default() += 1;
-            }
-            one.matters
-        });
-        if let (Some((&at, _)), count) =
-            (left_out.first_key_value(), left_out.values().sum::<usize>())
-        {
-            let what = format!("{count} changes of single dependencies are left out from here on");
-            told.push(Told { at, what, matters: true });
-        }
+        leave_out_dependencies(&mut told);
     }
     told.sort_by_key(|one| one.at);
+    if told.len() > most {
+        leave_out_the_middle(&mut told, most);
+    }
     told.truncate(most);
     told
+}
+
+fn leave_out_dependencies(told: &mut Vec<Told>) {
+    let single = || told.iter().filter(|one| !one.matters);
+    let Some(at) = single().map(|one| one.at).min() else { return };
+    let what =
+        format!("{} changes of single dependencies are left out from here on", single().count());
+    told.retain(|one| one.matters);
+    told.push(Told { at, what, matters: true });
+}
+
+fn leave_out_the_middle(told: &mut Vec<Told>, most: usize) {
+    let kept = most.saturating_sub(1);
+    let tail = told.len().saturating_sub(kept / 2);
+    let middle = kept.saturating_sub(kept / 2)..tail;
+    let ends = told.get(middle.clone()).and_then(|some| Some((some.first()?.at, some.last()?.at)));
+    let Some((at, until)) = ends else { return };
+    let what = format!("{} changes are left out here, until {until}", middle.len());
+    told.splice(middle, [Told { at, what, matters: true }]);
 }
 
 #[cfg(test)]
@@ -230,11 +236,21 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_spread_from_the_first_to_the_last() {
-        let many: Vec<Timestamp> = (0..100).map(at).collect();
-        let few = spread(&many, 6);
-        assert_eq!((few.len(), few[0], few[5]), (6, at(0), at(99)));
-        assert_eq!(spread(&many[..3], 6), many[..3]);
-        assert_eq!(spread(&[], 6), Vec::<Timestamp>::new());
+    fn where_too_much_matters_the_beginning_and_the_end_are_told() {
+        let all: Vec<Told> = (0..100).rev().map(|millis| told(millis, true)).collect();
+        for most in [1, 2, 5, 40, 99] {
+            let fitted = fitted(all.clone(), most);
+            assert_eq!(fitted.len(), most);
+            let (kept, gaps): (Vec<_>, Vec<_>) =
+                fitted.iter().partition(|one| one.what.parse::<i64>().is_ok());
+            let [gap] = gaps.as_slice() else { panic!("{fitted:?}") };
+            let count = 100 - kept.len();
+            assert!(gap.what.starts_with(&format!("{count} changes are left out")), "{gap:?}");
+            let last = fitted.last().map(|one| one.what.as_str());
+            assert!(most < 3 || last == Some("99"), "{last:?} of {most}");
+            assert!(fitted.is_sorted_by_key(|one| one.at), "{fitted:?}");
+        }
+        assert_eq!(fitted(all.clone(), 100).len(), 100);
+        assert_eq!(fitted(all, 0), []);
     }
 }

@@ -22,9 +22,10 @@ const INSERT: Sql = over_rows!(
     "monitor.insert_dependencies",
     "INSERT INTO dependencies (id, service_no, slot, name, canonical_name, canonical_key, kind,
        description, impact, contact, check_details, healthy, state, code, skipped, error,
-       error_message, status, status_since, first_seen_at)
+       error_message, status, status_since, failing_since, first_seen_at)
      SELECT id, service_no, slot, name, canonical_name, canonical_key, kind, description, impact,
-       contact, check_details, healthy, state, code, skipped, error, error_message, status, at, at
+       contact, check_details, healthy, state, code, skipped, error, error_message, status, at,
+       CASE WHEN status IN ('degraded', 'down') THEN at END, at
      FROM",
     [
         id text, service_no bigint, slot bigint, name text, canonical_name text,
@@ -41,6 +42,7 @@ const UPDATE: Sql = over_rows!(
        state = v.state, code = v.code, skipped = v.skipped, error = v.error,
        error_message = v.error_message, status = v.status,
        status_since = CASE WHEN v.turned = 1 THEN v.at ELSE status_since END,
+       failing_since = CASE WHEN v.status IN ('degraded', 'down') THEN coalesce(failing_since, v.at) END,
        last_status_change = CASE WHEN v.flipped = 1 THEN v.at ELSE last_status_change END,
        missing_since = NULL, removed_at = NULL
      FROM",

@@ -21,8 +21,8 @@ const DEPENDENCIES_AT_ONCE: usize = 10_000;
 macro_rules! states_of {
     ($list:literal) => {
         concat!(
-            "SELECT service_no, poll_seq, dependency_revision, status, status_since, error_kind,
-               error_message, stale_since, next_poll_at, poll_warnings
+            "SELECT service_no, poll_seq, dependency_revision, status, status_since, failing_since,
+               error_kind, error_message, stale_since, next_poll_at, poll_warnings
              FROM service_states WHERE service_no ",
             $list
         )
@@ -144,6 +144,7 @@ fn state(row: &Row) -> Result<Known, StoreError> {
         dependency_revision: row.get("dependency_revision")?,
         status: ServiceStatus::from_name(&status).unwrap_or(ServiceStatus::Unknown),
         status_since: row.get("status_since")?,
+        failing_since: row.get("failing_since")?,
         failure: failure(row)?,
         stale_since: row.get("stale_since")?,
         next_poll_at: row.get("next_poll_at")?,
@@ -200,7 +201,7 @@ fn dependency(row: &Row) -> Result<KnownDependency, StoreError> {
     let state = HealthState::from_number(facts.state).unwrap_or(HealthState::Down);
     let status = DependencyStatus::of(facts.skipped, state, facts.healthy);
     let sound = is_sound(facts.healthy, status);
-    let trouble = Trouble::of(facts.error, facts.error_message);
+    let trouble = Trouble::with(sound, status, facts.error, facts.error_message);
     let missing: Option<Timestamp> = row.get("missing_since")?;
     let removed: Option<Timestamp> = row.get("removed_at")?;
     Ok(KnownDependency {
@@ -210,7 +211,7 @@ fn dependency(row: &Row) -> Result<KnownDependency, StoreError> {
         status,
         sound,
         facts: fingerprint(&facts),
-        trouble: (!sound).then(|| trouble.fingerprint()),
+        trouble: trouble.as_ref().map(Trouble::fingerprint),
         missing: missing.is_some() || removed.is_some(),
     })
 }

@@ -33,7 +33,7 @@ const OVERDUE: Sql = Sql::pair(
 );
 const FORGET: Sql = over_rows!(
     "monitor.mark_overdue",
-    "UPDATE service_states SET status = 'unknown', status_since = v.at,
+    "UPDATE service_states SET status = 'unknown', status_since = v.at, failing_since = NULL,
        stale_since = coalesce(stale_since, v.at), dependency_revision = dependency_revision + 1
      FROM",
     [service_no bigint, at bigint],

@@ -18,6 +18,7 @@ const UPDATE: Sql = over_rows!(
     "monitor.update_states",
     "UPDATE service_states SET
        poll_seq = v.poll_seq, status = v.status, status_since = v.status_since,
+       failing_since = v.failing_since,
        last_polled_at = v.at, last_success_at = coalesce(v.success_at, last_success_at),
        last_latency_us = v.latency_us, error_kind = v.error_kind,
        error_message = v.error_message, stale_since = v.stale_since,
@@ -32,7 +33,7 @@ const UPDATE: Sql = over_rows!(
      FROM services AS s JOIN",
     [
         service_no bigint, generation bigint, poll_seq bigint, dependency_revision bigint,
-        status text, status_since bigint, at bigint, success_at bigint, latency_us bigint,
+        status text, status_since bigint, failing_since bigint, at bigint, success_at bigint, latency_us bigint,
         error_kind text, error_message text, stale_since bigint, breaker_state text,
         breaker_failures bigint, breaker_generation bigint, breaker_retry_at bigint,
         backoff_attempt bigint, next_poll_at bigint, poll_warnings text,
@@ -70,6 +71,7 @@ pub(crate) struct StateRow<'a> {
     dependency_revision: i64,
     status: &'static str,
     status_since: i64,
+    failing_since: Option<i64>,
     at: i64,
     success_at: Option<i64>,
     latency_us: i64,
@@ -103,6 +105,7 @@ impl<'a> StateRow<'a> {
             dependency_revision: known.dependency_revision,
             status: ruling.status.after.name(),
             status_since: ruling.status_since.as_millis(),
+            failing_since: ruling.failing_since.map(Timestamp::as_millis),
             at: at.as_millis(),
             success_at: ruling.failure.is_none().then(|| at.as_millis()),
             latency_us: i64::try_from(result.latency.as_micros()).unwrap_or(i64::MAX),

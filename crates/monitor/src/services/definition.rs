@@ -1,7 +1,9 @@
 //! A service as people define it, checked field by field.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use mainstay_base::Id;
 use mainstay_kernel::HostKey;
 use serde_json::Value;
 
@@ -14,6 +16,7 @@ use crate::policy::{
     DEFAULT_INTERVAL, DEFAULT_TIMEOUT, LONGEST_INTERVAL, LONGEST_TIMEOUT, SHORTEST_INTERVAL,
     SHORTEST_TIMEOUT,
 };
+use crate::watch::{Endpoint, ServiceNumber, Watch};
 
 /// A definition as it was given; what is `None` gets its default.
 #[derive(Debug, Clone, Default)]
@@ -142,6 +145,31 @@ impl Definition {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// How often it is asked.
+    #[must_use]
+    pub const fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// What polls it where nothing is stored: under a number that is given once, and the revision that
+    /// it came with.
+    #[must_use]
+    pub fn watch(&self, number: ServiceNumber, id: Id, revision: i64) -> Watch {
+        let headers = self.headers.clone();
+        let endpoint = Endpoint::new(self.host.clone(), self.url.clone(), headers, self.timeout);
+        Watch {
+            number,
+            id,
+            name: self.name.as_str().into(),
+            endpoint: Arc::new(endpoint),
+            format: Arc::new(self.format.clone()),
+            interval: self.interval,
+            revision,
+            generation: 1,
+            lease: None,
+        }
     }
 
     /// The name as it is compared with others.

@@ -79,6 +79,18 @@ impl Services {
         Self { events, ids, seal, edited }
     }
 
+    /// The service of this name, as it is compared, or else the first that is asked at this address.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn named(
+        tx: &mut Tx,
+        name: &str,
+        url: Option<&str>,
+    ) -> Result<Option<Id>, StoreError> {
+        record::named(tx, name, url).await
+    }
+
     /// Adds a service.
     ///
     /// # Errors

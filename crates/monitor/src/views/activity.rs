@@ -88,9 +88,12 @@ pub struct Unstable {
     /// The dependency; `null` for the service itself.
     #[schema(value_type = Option<String>, required)]
     pub dependency_id: Option<Id>,
-    /// Its name.
+    /// Its name, as the service reports it.
     #[schema(required)]
     pub dependency_name: Option<String>,
+    /// What that stands for now: the service that it is linked to, or else its name by the aliases.
+    #[schema(required, example = "Orders database")]
+    pub canonical_name: Option<String>,
     /// How often its status changed in the last 24 hours.
     pub transitions: i64,
     /// When it last did.

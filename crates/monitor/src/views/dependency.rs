@@ -61,6 +61,9 @@ pub struct Dependency {
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     pub status_since: Timestamp,
+    /// Since when it is degraded or down without a break, whichever of the two; `null` while it is neither.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub failing_since: Option<Timestamp>,
     /// When its service last reported it; `null` when it does not any more.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     pub last_seen_at: Option<Timestamp>,

@@ -15,13 +15,14 @@ use super::dependency::Dependency;
 use super::history::{DependencyError, PollHistoryItem};
 use super::list::{ListAsk, MAX_PAGE, Part, Place};
 use super::record::changes::{Heard, Of};
-use super::record::{activity, changes, dependencies, histories, services, strips};
+use super::record::{activity, changes, dependencies, histories, services, strips, words};
 use super::service::Service;
 use super::timeline::{MAX_TRANSITIONS, Timeline, timeline};
-use super::{node, now};
+use super::{moments, node, node_then, now};
 use crate::answer::Answer;
 use crate::graph::{Graphs, GraphsError, blocking, show};
 use crate::latency::{self, Bucket, Range};
+use crate::past::PastMoment;
 use crate::polling::ScheduleView;
 use crate::watch::ServiceNumber;
 
@@ -38,6 +39,7 @@ pub struct Views {
     missing_shown_for: Duration,
     boards: Arc<Boards>,
     now: Arc<Kept>,
+    moments: Arc<Kept>,
     graphs: Option<Graphs>,
 }
 
@@ -64,6 +66,7 @@ impl Views {
             missing_shown_for,
             boards: Arc::default(),
             now: Arc::default(),
+            moments: Arc::default(),
             graphs: None,
         }
     }
@@ -221,6 +224,16 @@ impl Views {
         now::read(&self.now, &self.db, &*self.clock, self.tick(), graphs).await
     }
 
+    /// The last moments at which something changed, kept for as long as nothing has changed.
+    ///
+    /// # Errors
+    /// When the database fails, or the graph was not read yet.
+    pub async fn moments(&self) -> Result<Arc<Answer>, BoardError> {
+        let graphs = self.graphs.as_ref().ok_or(GraphsError::NotYet)?;
+        graphs.ready().await?;
+        moments::read(&self.moments, &self.db, &*self.clock, graphs).await
+    }
+
     /// What is known of a node of the graph, with what everybody says of it.
     ///
     /// # Errors
@@ -243,6 +256,25 @@ impl Views {
             read.extend(all.into_iter().map(|one| one.dependency));
         }
         Ok(Answer::of(&sketch.fill(read))?)
+    }
+
+    /// What was known of a node of the graph at a moment, with what everybody said of it. What is not
+    /// recorded, as whom to ask, is told as it is now.
+    ///
+    /// # Errors
+    /// When the database fails, the graph was not read yet, or there was no such node.
+    pub async fn node_then(&self, moment: PastMoment, node: &str) -> Result<Answer, BoardError> {
+        let graphs = self.graphs.as_ref().ok_or(GraphsError::NotYet)?;
+        let (at, name) = (moment.at, node.to_owned());
+        let look = move |picture: &_, moment: &_| node_then::sketch_then(picture, moment, &name);
+        let (_, sketch) = graphs.looking_back(moment, look).await?;
+        let sketch = sketch.ok_or(GraphsError::NoNodeThen { at })?;
+        let said = words::of_dependencies(&self.db, at, &sketch.dependencies()).await?;
+        let error = match sketch.service {
+            Some(number) => words::of_service(&self.db, number, at).await?,
+            None => None,
+        };
+        Ok(Answer::of(&sketch.fill(error, &said))?)
     }
 
     /// What everything leans on, grouped by name, kept for as long as nothing has changed.

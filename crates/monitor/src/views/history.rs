@@ -6,6 +6,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::polling::PollErrorView;
+use crate::report::DependencyStatus;
 
 /// A poll that turned out otherwise than the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -26,6 +27,9 @@ pub struct DependencyError {
     /// From when on.
     #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
+    /// How its service found it then; `null` where that is not known any more.
+    #[schema(required)]
+    pub status: Option<DependencyStatus>,
     /// What was wrong: any JSON; `null` when nothing was any more.
     #[schema(required)]
     pub error: Option<Value>,

@@ -1,7 +1,8 @@
 //! What people are shown of services and dependencies, and of what became of them.
 //!
 //! [`Views`] reads by `record` (all SQL): [`service`] and its list, [`dependency`], their histories,
-//! [`timeline`] (pure, over rows), [`activity`], what is broken [`now`], one [`node`] of the graph, and all of it at a glance:
+//! [`timeline`] (pure, over rows), [`activity`] and its last [`moments`], what is broken [`now`], one [`node`] of the graph, as
+//! it is and as it was ([`node_then`]), and all of it at a glance:
 //! [`board`].
 
 pub mod activity;
@@ -11,7 +12,9 @@ mod handle;
 pub mod history;
 pub(crate) mod holding;
 pub mod list;
+pub mod moments;
 pub mod node;
+pub mod node_then;
 pub mod now;
 pub(crate) mod record;
 pub mod service;
@@ -24,7 +27,9 @@ pub use dependency::Dependency;
 pub use handle::{MISSING_SHOWN_FOR, UNSTABLE_WITHIN, Views, Whole};
 pub use history::{DependencyError, PollHistoryItem};
 pub use list::{ListAsk, Part, Place, ServiceFilter, Sort};
+pub use moments::{Moment, MomentNode, Moments};
 pub use node::{NodeDetail, NodeReport};
-pub use now::{Now, NowCause, NowCounts, NowHurt, NowReporter};
+pub use node_then::{DependencyThen, NodeThen, ReportThen};
+pub use now::{Now, NowCause, NowCounts, NowDispute, NowHurt, NowReporter};
 pub use service::{BreakerView, DependencyCounts, LastPoll, Service, ServiceDetail};
 pub use timeline::{Timeline, Transition};

@@ -26,6 +26,9 @@ pub struct NodeDetail {
     /// Since when it is as it is.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     pub since: Option<Timestamp>,
+    /// Since when it is degraded or down without a break, whichever of the two; `null` while it is neither.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub failing_since: Option<Timestamp>,
     /// The root cause that it is, alone or with others; `null` when it is none.
     #[schema(required)]
     pub root_cause: Option<GraphRootCause>,
@@ -53,9 +56,9 @@ pub struct NodeReport {
 /// What the graph tells, and which reports to read.
 #[derive(Debug)]
 pub(super) struct Sketch {
-    detail: NodeDetail,
+    pub(super) detail: NodeDetail,
     /// The dependencies with the names of their services, the worst first.
-    reports: Vec<(Id, String)>,
+    pub(super) reports: Vec<(Id, String)>,
 }
 
 /// The node at a place, if there is one.
@@ -71,6 +74,7 @@ pub(super) fn sketch(picture: &Picture, place: usize) -> Option<Sketch> {
     let detail = NodeDetail {
         node: show::name(picture, place)?,
         since: node.since,
+        failing_since: node.failing_since,
         root_cause: root.map(|root| show::cause(picture, root)),
         hurts: radius::of(snapshot, place).len(),
         affected,

@@ -46,6 +46,9 @@ pub struct Service {
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     pub status_since: Timestamp,
+    /// Since when it is degraded or down without a break, whichever of the two; `null` while it is neither.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub failing_since: Option<Timestamp>,
     /// How its last poll went; `null` until there is one.
     #[schema(required)]
     pub last_poll: Option<LastPoll>,

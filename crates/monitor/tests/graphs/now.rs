@@ -26,6 +26,62 @@ fn failing(name: &str, message: &str) -> Value {
 }
 
 each_database! {
+    async fn a_cause_that_others_find_well_still_says_whom_to_ask(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let views = house.views();
+        let (ledger, shop) = (house.service("Ledger").await, house.service("Shop").await);
+        let well = json!({
+            "name": "ledger", "healthy": true, "impact": "No books", "contact": {"slack": "#books"},
+        });
+        house.answers(&shop, &json!([well])).await;
+        house.answers(&ledger, &json!([up("db")])).await;
+        house.fails(&ledger).await;
+        let cause = now(&views).await["items"][0].clone();
+        assert_eq!(cause["nodes"][0]["name"], "Ledger");
+        assert_eq!((&cause["contradicted"], &cause["reporter_count"]), (&json!(true), &json!(0)));
+        assert_eq!(cause["reported_by"], json!([]));
+        assert_eq!(cause["contact"], json!({"slack": "#books"}));
+        assert_eq!(cause["impact"], "No books");
+        let named = |id: &str, name: &str, status: &str| {
+            json!({"id": id, "kind": "service", "name": name, "status": status})
+        };
+        let (by, of) = (shop.id.to_string(), ledger.id.to_string());
+        let dispute = json!({
+            "by": named(&by, "Shop", "healthy"), "of": named(&of, "Ledger", "down"), "says": "healthy",
+        });
+        assert_eq!(cause["disputes"], json!([dispute]));
+    }
+
+    async fn who_finds_it_failing_is_heard_before_others(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (first, second) = (house.service("Ahead").await, house.service("Behind").await);
+        let well = json!({
+            "name": "db", "healthy": true, "impact": "Nothing much", "contact": {"slack": "#calm"},
+            "description": "A store",
+        });
+        let hurt = json!({"name": "db", "healthy": false, "impact": "No books"});
+        house.answers(&first, &json!([well])).await;
+        house.answers(&second, &json!([hurt])).await;
+        let cause = now(&house.views()).await["items"][0].clone();
+        assert_eq!(cause["nodes"][0]["id"], "external:db");
+        assert_eq!((&cause["impact"], &cause["description"]), (&json!("No books"), &json!("A store")));
+        assert_eq!(cause["contact"], json!({"slack": "#calm"}));
+        assert_eq!(cause["team"], Value::Null);
+    }
+
+    async fn a_service_that_is_wrong_about_another_says_about_whom(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let (ledger, shop) = (house.service("Ledger").await, house.service("Shop").await);
+        house.execute("UPDATE services SET team = 'Pay' WHERE name = 'Shop'").await;
+        house.answers(&ledger, &json!([up("db")])).await;
+        house.answers(&shop, &json!([failing("ledger", "refused")])).await;
+        let cause = now(&house.views()).await["items"][0].clone();
+        assert_eq!((&cause["nodes"][0]["name"], &cause["team"]), (&json!("Shop"), &json!("Pay")));
+        let dispute = &cause["disputes"][0];
+        assert_eq!((&dispute["by"]["name"], &dispute["of"]["name"]), (&json!("Shop"), &json!("Ledger")));
+        assert_eq!((&dispute["says"], &dispute["of"]["status"]), (&json!("down"), &json!("healthy")));
+    }
+
     async fn root_causes_come_with_why_and_whom_they_hurt(database: &TestDatabase) {
         let house = House::new(database).await;
         let views = house.views();

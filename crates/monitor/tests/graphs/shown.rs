@@ -20,6 +20,7 @@ fn picture() -> Picture {
         host: None,
         status: Status::Degraded,
         since: Timestamp::from_millis(1),
+        failing_since: None,
         stale_since: None,
     }));
     let dependencies = ('a'..='z').zip(100..).map(|(name, number)| Dependency {
@@ -28,6 +29,7 @@ fn picture() -> Picture {
         name: name.to_string().into(),
         status: if name == 'z' { Status::Down } else { Status::Healthy },
         since: Timestamp::from_millis(number),
+        failing_since: None,
         missing_since: None,
         linked: None,
         hosts: Box::default(),

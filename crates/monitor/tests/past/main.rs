@@ -6,6 +6,7 @@ mod frames;
 mod house;
 mod late;
 mod naive;
+mod nodes;
 mod random;
 mod scrubber;
 mod spans;

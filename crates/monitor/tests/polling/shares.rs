@@ -151,7 +151,7 @@ async fn who_comes_back_without_its_shards_asks_nobody() {
     let before = stage.taken(kept);
     stage.owns(&tenure, &[kept], 1);
     stage.nobody_is_asked(lost).await;
-    assert!(stage.taken(kept) > before, "what it has still is polled on");
+    stage.until("what it has still is polled on", |stage| stage.taken(kept) > before).await;
     let refused = stage.engine.poll_now(ServiceNumber(lost)).await.unwrap_err();
     assert_eq!(refused, NotNow::NotWatched.into());
 }

@@ -66,6 +66,30 @@ each_database! {
         ]);
     }
 
+    async fn what_only_degraded_is_noted_when_its_service_says_what_is_wrong(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let service = house.service("orders").await;
+        let slow = |message| with(json!({"name": "db", "healthy": true, "health": {"state": 1, "code": 200, "latency": 3}}), Value::Null, message);
+        for body in [
+            json!([up("db")]),
+            // Nothing is said to be wrong.
+            slow(None),
+            slow(Some("waited 1 s")),
+            slow(Some("waited 1 s")),
+            with(down("db"), Value::Null, Some("refused")),
+            slow(Some("waited 2 s")),
+            slow(None),
+            slow(Some("waited 3 s")),
+            json!([up("db")]),
+        ] {
+            house.answers(&service, &body).await;
+        }
+        let told = |message| line(r#"{"unhealthy":true}"#, message);
+        assert_eq!(history(&house).await, [
+            told("waited 1 s"), told("refused"), told("waited 2 s"), (None, None), told("waited 3 s"), (None, None),
+        ]);
+    }
+
     async fn what_was_wrong_before_a_restart_is_not_noted_again(database: &TestDatabase) {
         let house = House::new(database).await;
         let service = house.service("orders").await;

@@ -5,7 +5,7 @@ use mainstay_store::Row;
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, at, up};
+use crate::house::{House, at, down, up};
 
 each_database! {
     async fn a_service_that_does_not_answer_is_down_and_its_dependencies_are_stale(database: &TestDatabase) {
@@ -30,6 +30,41 @@ each_database! {
         assert_eq!(house.changes().await[2..], [
             "service - healthy down", "stale - fresh stale", "service - down healthy", "stale - stale fresh",
         ]);
+    }
+
+    async fn what_gets_worse_fails_since_it_was_first_not_well_and_a_restart_forgets_nothing(database: &TestDatabase) {
+        const SERVICES: &str = "SELECT failing_since AS v FROM service_states";
+        const DEPENDENCIES: &str = "SELECT failing_since AS v FROM dependencies";
+        let slow = json!([{ "name": "db", "healthy": true, "health": { "state": 1, "code": 200 } }]);
+        let mut house = House::new(database).await;
+        let service = house.service("orders").await;
+        house.answers(&service, &json!([up("db")])).await;
+        assert_eq!((house.since(SERVICES).await, house.since(DEPENDENCIES).await), (None, None));
+        house.pass(30);
+        let began = at(house.clock.now());
+        house.answers(&service, &slow).await;
+        house.pass(30);
+        // Who starts anew goes on where the last one stopped.
+        house.recorder = house.another_recorder();
+        house.answers(&service, &json!([down("db")])).await;
+        assert_eq!((house.since(SERVICES).await, house.since(DEPENDENCIES).await), (Some(began), Some(began)));
+        house.pass(30);
+        house.fails(&service, "no answer").await;
+        assert_eq!((house.since(SERVICES).await, house.since(DEPENDENCIES).await), (Some(began), Some(began)));
+        assert!(house.number("SELECT status_since AS v FROM service_states").await > began);
+        house.pass(30);
+        house.answers(&service, &json!([up("db")])).await;
+        assert_eq!((house.since(SERVICES).await, house.since(DEPENDENCIES).await), (None, None));
+        house.pass(30);
+        let again = at(house.clock.now());
+        house.answers(&service, &json!([up("db"), down("new")])).await;
+        assert_eq!(house.since(SERVICES).await, Some(again));
+        assert_eq!(house.since("SELECT failing_since AS v FROM dependencies WHERE name = 'new'").await, Some(again));
+        // Nobody knows whether it failed all the while in which nobody polled it.
+        house.pass(300);
+        let known_again = at(house.clock.now());
+        house.answers(&service, &json!([up("db"), down("new")])).await;
+        assert_eq!(house.since(SERVICES).await, Some(known_again));
     }
 
     async fn the_history_of_polls_keeps_turns_and_not_each_poll(database: &TestDatabase) {

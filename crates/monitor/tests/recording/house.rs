@@ -182,6 +182,11 @@ impl House {
         self.rows(sql, &[]).await[0].get("v").unwrap()
     }
 
+    /// The moment in the first row, if there is one.
+    pub(crate) async fn since(&self, sql: &'static str) -> Option<i64> {
+        self.rows(sql, &[]).await[0].get("v").unwrap()
+    }
+
     /// One line for each row of changes.
     pub(crate) async fn changes(&self) -> Vec<String> {
         let sql = "SELECT c.kind, d.name, c.before, c.after FROM changes AS c

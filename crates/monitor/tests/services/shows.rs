@@ -214,7 +214,17 @@ each_database! {
         house.execute(
             "INSERT INTO dependency_errors (dependency_no, at, error, error_message)
              SELECT number, 1, '{\"a\":1}', 'broken' FROM dependencies
-             UNION ALL SELECT number, 2, NULL, NULL FROM dependencies",
+             UNION ALL SELECT number, 2, NULL, NULL FROM dependencies
+             UNION ALL SELECT number, 5, NULL, 'slow' FROM dependencies
+             UNION ALL SELECT number, 7, NULL, 'slower' FROM dependencies",
+        )
+        .await;
+        house.execute(
+            "INSERT INTO changes (at, kind, dependency_no, before, after)
+             SELECT 2, 'dependency', number, 'down', 'healthy' FROM dependencies
+             UNION ALL SELECT 5, 'dependency', number, 'healthy', 'degraded' FROM dependencies
+             UNION ALL SELECT 6, 'missing', number, 'missing', 'present' FROM dependencies
+             UNION ALL SELECT 9, 'dependency', number, 'degraded', 'down' FROM dependencies",
         )
         .await;
         let first = house.views.poll_history(id, None, 2).await.unwrap().unwrap();
@@ -224,8 +234,10 @@ each_database! {
         assert_eq!((second.items.len(), second.next), (1, None));
         assert_eq!(second.items[0].error.as_ref().unwrap().kind, "dns");
         let errors = house.views.errors(dependency, None, 50).await.unwrap().unwrap();
-        assert_eq!(errors.items[0].error, None);
-        assert_eq!(errors.items[1].error, Some(serde_json::json!({"a": 1})));
+        assert_eq!(errors.items[2].error, None);
+        assert_eq!(errors.items[3].error, Some(serde_json::json!({"a": 1})));
+        let found: Vec<_> = errors.items.iter().map(|one| one.status.map(DependencyStatus::name)).collect();
+        assert_eq!(found, [Some("degraded"), Some("degraded"), Some("healthy"), None]);
         assert_eq!(house.views.poll_history(dependency, None, 2).await.unwrap(), None);
         assert_eq!(house.views.errors(id, None, 2).await.unwrap(), None);
     }

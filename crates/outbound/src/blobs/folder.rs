@@ -20,7 +20,7 @@ use super::walk;
 const ABANDONED_AFTER: Duration = Duration::from_hours(24);
 
 /// How often a blob is moved to its place, when each time its folder was cleared away by a delete.
-const MOVES: usize = 8;
+const MOVES: usize = 32;
 
 /// The folder.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl Folder {
     pub(crate) fn open(path: &Path, now: Timestamp) -> Result<Self, BlobsError> {
         let paths = Paths { objects: path.join("objects"), incoming: path.join("incoming") };
         let made = make(&paths.objects).and_then(|()| make(&paths.incoming));
-        made.and_then(|()| clear(&paths.incoming, now))
+        made.and_then(|()| clear(&paths.incoming, now).map(drop))
             .map_err(|source| BlobsError::Folder { path: path.to_owned(), source })?;
         Ok(Self(Arc::new(paths)))
     }
@@ -109,6 +109,12 @@ impl Folder {
             .await
     }
 
+    /// Removes what nobody finishes any more; tells how much.
+    pub(crate) async fn clear(&self, now: Timestamp) -> Result<u64, BlobError> {
+        let folder = self.clone();
+        blocking(move || clear(&folder.0.incoming, now)).await
+    }
+
     fn path(&self, key: &BlobKey) -> PathBuf {
         let mut path = self.0.objects.clone();
         path.extend(key.segments());
@@ -136,7 +142,7 @@ impl Folder {
         for _ in 0..MOVES {
             moved = make(parent).and_then(|()| fs::rename(&incoming.path, &path));
             match &moved {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) if is_overtaken(error) => {}
                 _ => break,
             }
         }
@@ -170,6 +176,12 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+/// A folder was cleared away meanwhile: before the blob came into it, or between the making, which found that it
+/// stands already, and the look at what stands there.
+fn is_overtaken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
+}
+
 /// When a file was changed last.
 pub(crate) fn modified(metadata: &fs::Metadata) -> io::Result<Timestamp> {
     let since = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -193,8 +205,9 @@ fn read(path: &Path, most: usize) -> io::Result<Option<Bytes>> {
     Ok((bytes.len() <= most).then(|| bytes.into()))
 }
 
-/// Removes what was abandoned by a process that was killed.
-fn clear(incoming: &Path, now: Timestamp) -> io::Result<()> {
+/// Removes what was abandoned by a process that was killed; tells how much.
+fn clear(incoming: &Path, now: Timestamp) -> io::Result<u64> {
+    let mut removed = 0_u64;
     for entry in fs::read_dir(incoming)? {
         let entry = entry?;
         // Another process may finish or remove it meanwhile.
@@ -202,9 +215,10 @@ fn clear(incoming: &Path, now: Timestamp) -> io::Result<()> {
         let age = now.since(modified(&metadata)?);
         if metadata.is_file() && age > ABANDONED_AFTER && fs::remove_file(entry.path()).is_ok() {
             tracing::info!(event = "abandoned_upload_removed", "an abandoned upload is removed");
+            removed = removed.saturating_add(1);
         }
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// Makes a folder and those above it, for nobody else to read.

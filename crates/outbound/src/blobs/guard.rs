@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::Clock;
+use mainstay_base::{Clock, Timestamp};
 use mainstay_breaker::{Breaker, ByError, CallError, ConfigError, Detector, HalfOpenPolicy};
 use tokio::time::timeout;
 
@@ -36,6 +36,11 @@ impl Guard {
             .classify_errors(BlobError::verdict)
             .build()?;
         Ok(Self { breaker: Some(breaker), ..Self::of_folder(options) })
+    }
+
+    /// The time by the clock that everything here is measured by.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub(crate) async fn call<T>(

@@ -148,6 +148,17 @@ impl Blobs {
         self.guard().call(Operation::List, work).await
     }
 
+    /// Removes what is left of uploads whose process was killed a day ago, and tells how much. An object
+    /// storage does that itself, by a rule of its bucket.
+    ///
+    /// # Errors
+    /// [`BlobError`] says whether to try again.
+    pub async fn clear_abandoned(&self) -> Result<u64, BlobError> {
+        let Backend::Folder(folder) = self.backend() else { return Ok(0) };
+        let guard = self.guard();
+        guard.call(Operation::Abort, folder.clear(guard.now())).await
+    }
+
     pub(crate) fn backend(&self) -> &Backend {
         &self.0.backend
     }

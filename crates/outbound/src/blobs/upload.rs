@@ -72,7 +72,8 @@ impl BlobUpload {
     /// Ends the upload: the blob appears, whole, and its size is told.
     ///
     /// # Errors
-    /// [`BlobError`] says whether to begin again; nothing is left behind.
+    /// [`BlobError`] says whether to begin again. The blob may have appeared all the same, where the storage did
+    /// it and its answer was lost or late: whoever does not begin again under the same key deletes it.
     pub async fn finish(mut self) -> Result<u64, BlobError> {
         let guard = self.blobs.guard();
         match (mem::replace(&mut self.state, State::Ended), self.blobs.backend()) {

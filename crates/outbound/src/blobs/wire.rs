@@ -86,6 +86,7 @@ impl Wire {
             max_body: most,
             max_redirects: 0,
             takes_redirects: false,
+            takes_long_failures: false,
         })
     }
 }

@@ -15,7 +15,7 @@ pub struct WebAnswer {
     /// The time from the call to the last byte, redirects and connecting included.
     pub latency: Duration,
     content_type: Option<HeaderValue>,
-    retry_after: Option<HeaderValue>,
+    retry_after: Option<Duration>,
     request_id: Option<HeaderValue>,
 }
 
@@ -41,12 +41,10 @@ impl WebAnswer {
         self.content_type.as_ref().and_then(|value| value.to_str().ok())
     }
 
-    /// How long the server asks to be left alone, where it says so in seconds.
+    /// How long the server asks to be left alone, from when it answered.
     #[must_use]
-    pub fn retry_after(&self) -> Option<Duration> {
-        let text = self.retry_after.as_ref()?.to_str().ok()?.trim();
-        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse().ok().filter(|_| is_plain).map(Duration::from_secs)
+    pub const fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     /// What the server calls this request, for whoever asks its people about it.
@@ -59,7 +57,7 @@ impl WebAnswer {
     pub(crate) fn with_headers(
         self,
         content_type: Option<HeaderValue>,
-        retry_after: Option<HeaderValue>,
+        retry_after: Option<Duration>,
         request_id: Option<HeaderValue>,
     ) -> Self {
         Self { content_type, retry_after, request_id, ..self }

@@ -50,8 +50,20 @@ impl Packing {
     }
 }
 
+/// Reads a body to its end, and unpacks it as its headers say.
+pub(crate) async fn whole(
+    conversation: &mut Conversation,
+    headers: &HeaderMap,
+    body: Incoming,
+    limit: usize,
+) -> Result<Bytes, FetchError> {
+    let packing = Packing::of(headers)?;
+    let read = read(conversation, body, limit).await?;
+    unpack(read, packing, limit)
+}
+
 /// Reads a body to its end.
-pub(crate) async fn read(
+async fn read(
     conversation: &mut Conversation,
     mut body: Incoming,
     limit: usize,

@@ -6,24 +6,25 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::Request;
-use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::{Request, StatusCode};
 use mainstay_base::Clock;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
 use super::answer::WebAnswer;
-use super::body::{self, Packing};
+use super::body;
 use super::conversation::{Conversation, Trouble};
 use super::dial::Dialer;
-use super::error::{FetchError, WebError};
+use super::error::{FetchError, FetchErrorKind, WebError};
 use super::measure::Measures;
 use super::options::WebOptions;
 use super::pool::{Link, Pool};
 use super::progress::{Progress, Step};
 use super::redirect::{self, Stop};
 use super::request::{Prepared, WebRequest};
+use super::retry_after;
 use super::target::Target;
 
 /// How often the pool is cleared out.
@@ -84,7 +85,7 @@ impl Web {
     /// [`FetchError`] with its kind and a sentence that a person can act on.
     pub async fn fetch(&self, request: &WebRequest) -> Result<WebAnswer, FetchError> {
         let (fetched, latency) = self.exchange(request.prepared()).await;
-        fetched.map(|page| answer_of(page, latency))
+        fetched.map(|page| self.answer_of(page, latency))
     }
 
     /// As [`Web::fetch`], with all headers of the answer whose values are plain text.
@@ -102,7 +103,7 @@ impl Web {
             let headers = headers
                 .filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?)))
                 .collect();
-            (answer_of(page, latency), headers)
+            (self.answer_of(page, latency), headers)
         })
     }
 
@@ -120,14 +121,14 @@ impl Web {
         inner.measures.ended(prepared.purpose, &fetched, latency);
         (fetched, latency)
     }
-}
 
-fn answer_of(mut page: Page, latency: Duration) -> WebAnswer {
-    let content_type = page.headers.remove(CONTENT_TYPE);
-    let retry_after = page.headers.remove(RETRY_AFTER);
-    let request_id = REQUEST_IDS.iter().find_map(|name| page.headers.remove(*name));
-    let answer = WebAnswer::new(page.status, page.body, latency);
-    answer.with_headers(content_type, retry_after, request_id)
+    fn answer_of(&self, mut page: Page, latency: Duration) -> WebAnswer {
+        let retry_after = retry_after::read(&page.headers, self.0.clock.now());
+        let content_type = page.headers.remove(CONTENT_TYPE);
+        let request_id = REQUEST_IDS.iter().find_map(|name| page.headers.remove(*name));
+        let answer = WebAnswer::new(page.status, page.body, latency);
+        answer.with_headers(content_type, retry_after, request_id)
+    }
 }
 
 impl Inner {
@@ -198,9 +199,14 @@ impl Inner {
             keep = body::skip(&mut conversation, incoming).await;
             Bytes::new()
         } else {
-            let packing = Packing::of(&head.headers)?;
-            let read = body::read(&mut conversation, incoming, prepared.max_body).await?;
-            body::unpack(read, packing, prepared.max_body)?
+            let whole = body::whole(&mut conversation, &head.headers, incoming, prepared.max_body);
+            match whole.await {
+                Err(error) if is_spared(&error, head.status, prepared) => {
+                    keep = false;
+                    Bytes::new()
+                }
+                whole => whole?,
+            }
         };
         let ended = if keep { conversation.end().await } else { None };
         if let Some(stream) = ended {
@@ -220,6 +226,12 @@ impl fmt::Debug for Web {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Web").finish_non_exhaustive()
     }
+}
+
+/// Whether the status says enough without a body that is too long.
+fn is_spared(error: &FetchError, status: StatusCode, prepared: &Prepared) -> bool {
+    let is_failure = status.is_client_error() || status.is_server_error();
+    prepared.takes_long_failures && is_failure && error.kind() == FetchErrorKind::TooLarge
 }
 
 fn question(target: &Target, headers: &HeaderMap, prepared: &Prepared) -> Request<Full<Bytes>> {

@@ -1,7 +1,7 @@
 //! Calls by HTTP: [`request`] (prepared once, sent often) → [`client`] (the whole way, in time) →
 //! `target` (where to) → [`resolve`], `system` (which addresses) → `dial`, `tls`, `stream` (a
 //! connection to what was judged) or `pool` (one that is kept) → `conversation` (question and answer)
-//! → `body`, `redirect` → [`answer`], [`error`] → [`measure`].
+//! → `body`, `redirect`, `retry_after` → [`answer`], [`error`] → [`measure`].
 //!
 //! Nothing here has a task of its own but the one that clears out the pool: a connection is driven by
 //! whoever asks on it, and lies still in between. So a call that is dropped takes its connection with
@@ -20,6 +20,7 @@ mod progress;
 mod redirect;
 pub mod request;
 pub mod resolve;
+mod retry_after;
 mod stream;
 mod system;
 pub(crate) mod target;

@@ -91,6 +91,8 @@ pub(crate) struct Prepared {
     pub(crate) max_redirects: u8,
     /// Whether a redirect is an answer like any other.
     pub(crate) takes_redirects: bool,
+    /// Whether a failure that says too much is an answer without a body.
+    pub(crate) takes_long_failures: bool,
 }
 
 /// A question in the making.
@@ -106,6 +108,7 @@ pub struct WebRequestBuilder {
     max_body: usize,
     max_redirects: u8,
     takes_redirects: bool,
+    takes_long_failures: bool,
 }
 
 /// A question that can't be asked. No text repeats a value.
@@ -162,6 +165,7 @@ impl WebRequest {
             max_body: MAX_BODY,
             max_redirects: MAX_REDIRECTS,
             takes_redirects: false,
+            takes_long_failures: false,
         }
     }
 
@@ -185,6 +189,25 @@ impl WebRequest {
     #[must_use]
     pub fn authority(&self) -> String {
         self.0.target.origin.authority()
+    }
+
+    /// How long the answer may take.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.0.timeout
+    }
+
+    /// What Basic authentication says for the credentials of `url`, if it has any: whoever shows what a server
+    /// sends back hides it there.
+    #[must_use]
+    pub fn login(url: &Url) -> Option<Secret<String>> {
+        if url.username().is_empty() && url.password().is_none() {
+            return None;
+        }
+        let mut login: Vec<u8> = percent_decode_str(url.username()).collect();
+        login.push(b':');
+        login.extend(percent_decode_str(url.password().unwrap_or_default()));
+        Some(Secret::new(STANDARD.encode(login)))
     }
 
     pub(crate) fn prepared(&self) -> &Prepared {
@@ -235,6 +258,13 @@ impl WebRequestBuilder {
         self
     }
 
+    /// Takes an answer with a status of failure and a body beyond the limit as one without a body: for
+    /// whom the status says what to do.
+    pub const fn long_failures_are_answers(mut self) -> Self {
+        self.takes_long_failures = true;
+        self
+    }
+
     /// Prepares everything that is the same each time.
     ///
     /// # Errors
@@ -270,6 +300,7 @@ impl WebRequestBuilder {
             // Elsewhere nobody knows what it would do.
             max_redirects: if self.method.is_safe() { self.max_redirects } else { 0 },
             takes_redirects: self.takes_redirects,
+            takes_long_failures: self.takes_long_failures,
         })))
     }
 }
@@ -323,13 +354,8 @@ fn add_headers(
 
 /// The credentials of a URL as Basic authentication.
 fn login(url: &Url) -> Option<HeaderValue> {
-    if url.username().is_empty() && url.password().is_none() {
-        return None;
-    }
-    let mut login: Vec<u8> = percent_decode_str(url.username()).collect();
-    login.push(b':');
-    login.extend(percent_decode_str(url.password().unwrap_or_default()));
-    let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(login))).ok()?;
+    let login = WebRequest::login(url)?;
+    let mut value = HeaderValue::try_from(format!("Basic {}", login.expose())).ok()?;
     value.set_sensitive(true);
     Some(value)
 }

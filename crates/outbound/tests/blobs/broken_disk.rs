@@ -94,6 +94,21 @@ async fn what_a_killed_process_left_is_cleared_away_after_a_day() {
     assert_eq!(open(Duration::from_hours(25)), 0);
 }
 
+#[tokio::test]
+async fn and_without_a_restart_when_it_is_asked_for() {
+    let place = TempDir::new().unwrap();
+    let clock = Arc::new(FakeClock::new());
+    let options = BlobOptions { clock: Arc::clone(&clock) as _, ..BlobOptions::default() };
+    let blobs = Blobs::open_with(&BlobPlace::Folder(place.path().to_owned()), &options).unwrap();
+    std::fs::write(place.path().join("incoming/left"), "half").unwrap();
+    blobs.put(&key("a/b"), bytes(3)).await.unwrap();
+    for (hours, removed) in [(23, 0), (25, 1), (25, 0)] {
+        clock.step_wall(SystemClock::new().now().plus(Duration::from_hours(hours)));
+        assert_eq!(blobs.clear_abandoned().await.unwrap(), removed, "{hours}");
+    }
+    assert_eq!(blobs.get(&key("a/b"), 10).await.unwrap(), bytes(3));
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn nobody_else_may_read_what_is_stored() {

@@ -19,6 +19,10 @@ use crate::{MOST, PATIENCE, bucket, bytes, key, settings};
 const SHORT: Duration = Duration::from_millis(200);
 
 fn open(settings: S3Settings) -> Blobs {
+    Blobs::open_with(&BlobPlace::S3(settings), &BlobOptions::default()).unwrap()
+}
+
+fn open_impatient(settings: S3Settings) -> Blobs {
     let options = BlobOptions { timeout: SHORT, ..BlobOptions::default() };
     Blobs::open_with(&BlobPlace::S3(settings), &options).unwrap()
 }
@@ -99,7 +103,7 @@ async fn a_server_that_hangs_is_transient_after_the_timeout() {
     let (endpoint, asked) = saying("").await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let silent = format!("http://{}", listener.local_addr().unwrap());
-    for error in errors(&open(settings(silent))).await {
+    for error in errors(&open_impatient(settings(silent))).await {
         assert_eq!(error.kind(), BlobErrorKind::Transient, "{error}");
         assert!(error.to_string().contains("200ms"), "{error}");
     }

@@ -91,6 +91,24 @@ async fn a_body_of_just_the_limit_is_fine() {
 }
 
 #[tokio::test]
+async fn a_failure_that_says_too_much_is_judged_by_its_status_where_that_is_asked_for() {
+    for (status, is_answer) in [("503 Down", true), ("429 Slow", true), ("200 OK", false)] {
+        let said = format!("HTTP/1.1 {status}\r\nRetry-After: 7\r\nContent-Length: 9000\r\n\r\n");
+        let server = Server::saying(said + &"x".repeat(9_000)).await;
+        let short = || get(&server.url("/")).max_body(100);
+        assert_eq!(failed(fetch(&web(), short()).await).0, "too_large", "{status}");
+        let fetched = fetch(&web(), short().long_failures_are_answers()).await;
+        if is_answer {
+            let answer = fetched.unwrap();
+            assert!(status.starts_with(&answer.status.to_string()) && answer.body.is_empty());
+            assert_eq!(answer.retry_after(), Some(Duration::from_secs(7)));
+        } else {
+            assert_eq!(failed(fetched).0, "too_large");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_bomb_is_stopped_at_the_limit() {
     use flate2::{Compression, write::GzEncoder};
     use std::io::Write as _;

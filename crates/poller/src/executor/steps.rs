@@ -16,6 +16,7 @@ use super::{Cause, Executor, Model, Run};
 use crate::adapter::Adapter;
 use crate::clock::Clock;
 use crate::context::{Context, Home};
+use crate::poller::Shared;
 use crate::queue::Full;
 
 /// How long a run waits for pollers that it has told to stop. Who has not yielded by then is given up.
@@ -82,6 +83,8 @@ impl<A: Adapter, M: Model<A::Event>> Steps<A, M> {
     /// not to be executed.
     async fn until_ready(&mut self, index: usize, command: &A::Command) -> Flow {
         let bell = Arc::clone(self.home.queue.bell());
+        let clock = Arc::clone(&self.home.clock);
+        let mut end = self.next_overdue();
         loop {
             let mut rung = pin!(bell.listen());
             rung.as_mut().enable();
@@ -96,7 +99,34 @@ impl<A: Adapter, M: Model<A::Event>> Steps<A, M> {
                 self.progress.fail(index, Cause::NeverReady);
                 return Flow::Break(());
             }
-            rung.await;
+            if rung_before(&*clock, end, rung).await.is_break() {
+                self.give_up_overdue();
+                end = self.next_overdue();
+            }
+        }
+    }
+
+    /// When to look again for a poller that should have ended by itself.
+    fn next_overdue(&self) -> Instant {
+        let pollers = self.home.ledger.background();
+        pollers
+            .iter()
+            .map(|poller| overdue(poller))
+            .min()
+            .unwrap_or_else(|| soon(&*self.home.clock))
+    }
+
+    /// Who is overdue is told to decide about its timeout, and given up if it does not even do that.
+    fn give_up_overdue(&mut self) {
+        let now = self.home.clock.now();
+        for poller in self.home.ledger.background() {
+            if overdue(&poller) > now {
+                continue;
+            }
+            match poller.cut_off_at() {
+                Some(_) => self.give_up(&poller),
+                None => poller.cut_off(),
+            }
         }
     }
 
@@ -164,10 +194,14 @@ impl<A: Adapter, M: Model<A::Event>> Steps<A, M> {
     /// Reports those whose polls never yield: nobody can drop them.
     fn abandon(&mut self) {
         for poller in self.home.ledger.background() {
-            let status = poller.abandon();
-            self.home.ledger.leave(poller.id(), || self.home.queue.push_end(status));
+            self.give_up(&poller);
         }
         self.collect();
+    }
+
+    fn give_up(&self, poller: &Shared) {
+        let status = poller.abandon();
+        self.home.ledger.leave(poller.id(), || self.home.queue.push_end(status));
     }
 
     fn collect(&mut self) {
@@ -178,6 +212,12 @@ impl<A: Adapter, M: Model<A::Event>> Steps<A, M> {
             self.progress.cancel();
         }
     }
+}
+
+/// By when it must have ended, or have done what it was told when it was cut off.
+fn overdue(poller: &Shared) -> Instant {
+    let end = poller.cut_off_at().unwrap_or_else(|| poller.deadline());
+    end.checked_add(CANCEL_WITHIN).unwrap_or(end)
 }
 
 fn soon(clock: &dyn Clock) -> Instant {

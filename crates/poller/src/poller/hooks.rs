@@ -49,6 +49,14 @@ impl<T, E> Hooks<T, E> {
         Self { on_timeout: TimeoutHook::Fixed(OnTimeout::default()), rare: None }
     }
 
+    /// What becomes of a poller that can't decide, because its poll never yields.
+    pub(crate) fn given_up(&self) -> OnTimeout {
+        match &self.on_timeout {
+            TimeoutHook::Fixed(decided) => decided.clone(),
+            TimeoutHook::Decide(_) => OnTimeout::Fail,
+        }
+    }
+
     /// Asks the handler, unless the result is an error within the budget.
     pub(super) fn judge(
         &mut self,

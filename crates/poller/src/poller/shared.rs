@@ -15,7 +15,7 @@ use crate::error::PollerError;
 use crate::observed::Observed;
 use crate::raised::Raised;
 use crate::sync::{Mutex, lock};
-use crate::timeout::{Limit, TimeoutInfo};
+use crate::timeout::{Limit, OnTimeout, TimeoutInfo};
 
 pub(crate) struct Shared {
     id: PollerId,
@@ -28,18 +28,20 @@ pub(crate) struct Shared {
 }
 
 /// How a poller was started.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Start {
     command_index: usize,
     within: Duration,
+    /// What becomes of it when it is given up. A function that decides can't be asked then.
+    given_up: OnTimeout,
     /// Whether it runs on its own, or within a command that waits for it.
     is_background: bool,
 }
 
 struct Known {
     state: State,
-    /// The sequence waits no longer: the task is to decide about its timeout now.
-    is_cut_off: bool,
+    /// Since when the sequence waits no longer: the task is to decide about its timeout now.
+    cut_off_at: Option<Instant>,
     /// The task, its poll included, has been dropped.
     is_gone: bool,
     polls: u64,
@@ -62,7 +64,7 @@ impl Shared {
     pub(crate) fn new(id: PollerId, start: Start, clock: Arc<dyn Clock>) -> Self {
         let known = Known {
             state: State::Running,
-            is_cut_off: false,
+            cut_off_at: None,
             is_gone: false,
             polls: 0,
             skipped: 0,
@@ -169,10 +171,15 @@ impl Shared {
     pub(crate) fn cut_off(&self) {
         let task = {
             let mut known = lock(&self.known);
-            known.is_cut_off = true;
+            known.cut_off_at.get_or_insert(self.clock.now());
             known.task.take()
         };
         wake(task);
+    }
+
+    /// When it was cut off.
+    pub(crate) fn cut_off_at(&self) -> Option<Instant> {
+        lock(&self.known).cut_off_at
     }
 
     /// It did not even decide about its timeout, because its poll never yields: it is given up.
@@ -185,7 +192,7 @@ impl Shared {
                 last_result: known.last.clone(),
                 limit: Limit::Sequence,
             };
-            known.end(State::Failed(PollerError::Timeout(info)), self.elapsed());
+            known.end(self.start.given_up.clone().state(info), self.elapsed());
         }
         self.status_of(&known)
     }
@@ -246,7 +253,7 @@ impl Shared {
         if !known.is_running() {
             return Some(Interrupt::Stopped);
         }
-        if known.is_cut_off {
+        if known.cut_off_at.is_some() {
             return Some(Interrupt::CutOff);
         }
         if !known.task.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
@@ -270,12 +277,12 @@ impl Shared {
 }
 
 impl Start {
-    pub(crate) fn background(command_index: usize, within: Duration) -> Self {
-        Self { command_index, within, is_background: true }
+    pub(crate) fn background(command_index: usize, within: Duration, given_up: OnTimeout) -> Self {
+        Self { command_index, within, given_up, is_background: true }
     }
 
     pub(crate) fn waiting(command_index: usize, within: Duration) -> Self {
-        Self { command_index, within, is_background: false }
+        Self { command_index, within, given_up: OnTimeout::Fail, is_background: false }
     }
 }
 

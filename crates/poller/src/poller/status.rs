@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::error::PollerError;
 use crate::observed::Observed;
+use crate::timeout::{OnTimeout, TimeoutInfo};
 
 /// The number of a poller among those of its executor or context, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,6 +67,17 @@ impl Status {
     #[must_use]
     pub fn is_running(&self) -> bool {
         matches!(self.state, State::Running)
+    }
+}
+
+impl OnTimeout {
+    /// How a poller ends that did not settle.
+    pub(super) fn state(self, info: TimeoutInfo) -> State {
+        match self {
+            Self::Ignore => State::TimedOut,
+            Self::Fail => State::Failed(PollerError::Timeout(info)),
+            Self::Error(reason) => State::Failed(PollerError::Custom(reason)),
+        }
     }
 }
 

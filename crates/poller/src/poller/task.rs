@@ -20,7 +20,7 @@ use crate::outcome::Outcome;
 use crate::queue::{EventQueue, Full, Source};
 use crate::raised::{Raised, catch};
 use crate::schedule::{Pace, Progress, Schedule, Seen, Step};
-use crate::timeout::{Limit, OnTimeout, TimeoutInfo};
+use crate::timeout::{Limit, TimeoutInfo};
 
 /// Everything that a poller is made of.
 pub(crate) struct Task<P, H, T, E> {
@@ -211,9 +211,7 @@ where
         let failure = info.clone().map(Observed::new);
         let decided = self.hooks.decide(info);
         match decided {
-            Ok(OnTimeout::Ignore) => State::TimedOut,
-            Ok(OnTimeout::Fail) => State::Failed(PollerError::Timeout(failure)),
-            Ok(OnTimeout::Error(reason)) => State::Failed(PollerError::Custom(reason)),
+            Ok(decided) => decided.state(failure),
             Err(raised) => State::Failed(PollerError::on_timeout(raised)),
         }
     }

@@ -137,3 +137,25 @@ pub(crate) fn authorisation(
 ) -> Result<Handle, Reason> {
     Ok(ctx.poll(script(states)).every(500.ms()).within(30.s()).handle(judge)?)
 }
+
+/// A clock by which every sleep is over at once: no real time passes in a test that can't be paused.
+#[derive(Debug)]
+pub(crate) struct Hurried(std::sync::Mutex<Instant>);
+
+impl Hurried {
+    pub(crate) fn new() -> Self {
+        Self(std::sync::Mutex::new(now()))
+    }
+}
+
+impl mainstay_poller::Clock for Hurried {
+    fn now(&self) -> Instant {
+        *self.0.lock().unwrap()
+    }
+
+    fn sleep_until(&self, moment: Instant) -> mainstay_poller::Sleep {
+        let mut now = self.0.lock().unwrap();
+        *now = moment.max(*now);
+        Box::pin(async { tokio::task::yield_now().await })
+    }
+}

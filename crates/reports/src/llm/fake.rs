@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Llm, LlmAnswer, LlmError, LlmRequest};
 use crate::prompt;
+use crate::transcript::{MAX_SPEAKER, Timecode};
 
 /// What it calls itself.
 pub const MODEL: &str = "fake";
@@ -112,9 +113,12 @@ impl<'a> Said<'a> {
         // What was left out has no number.
         number.strip_prefix('L')?.parse::<u32>().ok()?;
         let coded = rest.strip_prefix('[').and_then(|rest| rest.split_once("] "));
+        let coded = coded.filter(|(code, _)| Timecode::parse(code).is_some());
         let (timecode, rest) = coded.map_or((None, rest), |(code, rest)| (Some(code), rest));
         let named = rest.split_once(": ").filter(|(name, _)| name.split(' ').count() <= 4);
         let (speaker, text) = named.map_or((None, rest), |(name, text)| (Some(name), text));
+        let speaker = speaker.map(|name| shortened(name.trim(), MAX_SPEAKER));
+        let speaker = speaker.filter(|name| !name.is_empty());
         let text = shortened(text.trim(), MAX_QUOTE);
         (!text.is_empty()).then_some(Self { timecode, speaker, text })
     }
@@ -287,10 +291,19 @@ mod tests {
         assert_ne!(written(CALL.as_bytes()), written(b"Alice: hello"));
     }
 
+    #[test]
+    fn what_only_looks_like_a_timecode_or_a_speaker_breaks_no_schema() {
+        let (long, name) = ("x".repeat(60), "y".repeat(300));
+        let call = format!("[{long}] the pool is full\n{name}: I will fix it\n : i will too\n");
+        let report = written(call.as_bytes()).unwrap();
+        assert_eq!(schema::validate(&report), Ok(()));
+        assert_eq!(report["timeline"], json!([]), "nothing has a time");
+    }
+
     proptest! {
         #[test]
-        fn any_transcript_makes_a_report(text in "(?s).{0,400}", words in "([a-z]{1,8}(: |\\? |\n| down because )){0,60}") {
-            for given in [text.as_bytes(), words.as_bytes()] {
+        fn any_transcript_makes_a_report(text in "(?s).{0,400}", words in "([a-z]{1,8}(: |\\? |\n| down because )){0,60}", marks in "(\\[|\\] |[a-z]{1,90}|\n|: | |00:01:02 |i will |by ){0,40}") {
+            for given in [text.as_bytes(), words.as_bytes(), marks.as_bytes()] {
                 if let Some(report) = written(given) {
                     prop_assert_eq!(schema::validate(&report), Ok(()));
                 }

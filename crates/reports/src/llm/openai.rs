@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use mainstay_base::{Clock, Moment, Secret};
-use mainstay_breaker::{Breaker, ByError, CallError, Detector, HalfOpenPolicy};
+use mainstay_breaker::{Breaker, ByError, CallError, Detector, HalfOpenPolicy, State};
 use mainstay_outbound::pace::BreakerClock;
 use mainstay_outbound::web::RequestError;
 use mainstay_outbound::{Policy, Web, WebError, WebOptions, WebRequest};
@@ -33,6 +33,13 @@ pub const FAILURES_TO_OPEN: u32 = 5;
 
 /// How long a provider that fails is left alone.
 pub const OPEN_FOR: Duration = Duration::from_mins(1);
+
+/// How much longer than a call may take a probe is waited for: a model is slow even when it is well, and a
+/// probe that is lost before it answers never ends the time that the provider is left alone.
+const PROBE_MARGIN: Duration = Duration::from_secs(30);
+
+/// How soon, and how late, whoever meets a probe that is under way asks again.
+const PROBE_WAITS: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
 
 /// How long a provider is not asked again for an answer by schema that it refused.
 pub const FORMAT_REFUSED_FOR: Duration = Duration::from_hours(1);
@@ -103,6 +110,7 @@ impl OpenAi {
             .detector(Detector::consecutive(FAILURES_TO_OPEN))
             .open_for(settings.open_for)
             .half_open(HalfOpenPolicy::all(1))
+            .half_open_for(probe_time(&settings))
             .clock(BreakerClock(Arc::clone(&clock)))
             .classify_errors(LlmError::verdict)
             .build()?;
@@ -119,6 +127,9 @@ impl OpenAi {
         let called = self.breaker.call(self.ask(request, started)).await;
         let answered = called.map_err(|error| match error {
             CallError::Inner(error) => error,
+            CallError::Open { state: State::HalfOpen, retry_after, .. } => {
+                LlmError::Open { wait: wait_for_probe(probe_time(&self.settings), retry_after) }
+            }
             CallError::Open { retry_after, .. } => {
                 LlmError::Open { wait: retry_after.unwrap_or(self.settings.open_for) }
             }
@@ -168,7 +179,8 @@ impl OpenAi {
         let mut request = WebRequest::post("llm", &self.address, body)
             .header("Content-Type", json)
             .timeout(timeout)
-            .max_body(MAX_ANSWER);
+            .max_body(MAX_ANSWER)
+            .long_failures_are_answers();
         if let Some(key) = &self.settings.api_key {
             let bearer = Secret::new(format!("Bearer {}", key.expose()));
             request = request.header("Authorization", bearer);
@@ -207,6 +219,18 @@ impl fmt::Debug for OpenAi {
     }
 }
 
+/// How long a probe is waited for.
+const fn probe_time(settings: &OpenAiSettings) -> Duration {
+    settings.timeout.saturating_add(PROBE_MARGIN)
+}
+
+/// How long to wait for a probe that is lost after `retry_after`: as long as it has been under way, so that
+/// a quick answer is not missed and a slow one not asked for over and over.
+fn wait_for_probe(probe_time: Duration, retry_after: Option<Duration>) -> Duration {
+    let (soonest, latest) = PROBE_WAITS;
+    probe_time.saturating_sub(retry_after.unwrap_or_default()).clamp(soonest, latest)
+}
+
 /// `…/responses` below the base, whether or not that ends with a slash.
 fn responses(base: &Url) -> Url {
     let mut url = base.clone();
@@ -220,12 +244,25 @@ fn tell(answered: &Result<LlmAnswer, LlmError>, took: Duration) {
     let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     match answered {
         Ok(answer) => {
-            tracing::info!(event = "llm_answered", model = %answer.model, millis, "a report is written");
+            tracing::info!(event = "llm_answered", model = %answer.model, millis, "the model has answered; whether that is a report is looked at next");
         }
         // That happens to every job, over and over.
         Err(LlmError::Open { .. }) => {}
         Err(error) => {
             tracing::warn!(event = "llm_failed", code = error.code(), millis, %error, "no report");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_probe_is_waited_for_as_long_as_it_has_been_under_way() {
+        let seconds = Duration::from_secs;
+        for (left, wait) in [(210, 2), (209, 2), (200, 10), (150, 30), (1, 30)] {
+            assert_eq!(wait_for_probe(seconds(210), Some(seconds(left))), seconds(wait), "{left}");
         }
     }
 }

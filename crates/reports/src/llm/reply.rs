@@ -75,8 +75,17 @@ fn completed(body: &Value, asked: &str) -> Result<LlmAnswer, LlmError> {
     let raw = output(body)?;
     let json = serde_json::from_str(unfenced(&raw))
         .map_err(|_| LlmError::InvalidJson { raw: bounded(&raw).to_owned() })?;
-    let model = body.get("model").and_then(Value::as_str).unwrap_or(asked);
-    Ok(LlmAnswer { json, raw, model: model.chars().take(MAX_WORD).collect() })
+    let model = model_name(body.get("model").and_then(Value::as_str), asked);
+    Ok(LlmAnswer { json, raw, model })
+}
+
+/// The name of the model as it may be kept, whatever the provider calls it.
+fn model_name(told: Option<&str>, asked: &str) -> String {
+    let clean = |name: &str| {
+        let seen = name.chars().filter(|one| !one.is_control());
+        seen.take(MAX_WORD).collect::<String>().trim().to_owned()
+    };
+    told.map(clean).filter(|name| !name.is_empty()).unwrap_or_else(|| clean(asked))
 }
 
 /// What the model wrote.
@@ -170,4 +179,25 @@ fn word(value: &Value) -> Option<String> {
     let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.';
     let fits = (1..=MAX_WORD).contains(&text.len()) && text.bytes().all(is_fit);
     fits.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_model_is_clean_and_short_whatever_the_provider_says() {
+        let long = "m".repeat(1_000);
+        for (told, wanted) in [
+            (Some("gpt-5-mini-2026"), "gpt-5-mini-2026"),
+            (Some("gpt\0-5\u{1b}[31m\n"), "gpt-5[31m"),
+            (Some("\0\0"), "asked"),
+            (Some("  "), "asked"),
+            (Some(""), "asked"),
+            (None, "asked"),
+            (Some(&*long), &long[..MAX_WORD]),
+        ] {
+            assert_eq!(model_name(told, "asked"), wanted, "{told:?}");
+        }
+    }
 }

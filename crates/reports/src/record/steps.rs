@@ -9,8 +9,8 @@ use crate::model::{FileError, FileStatus, MadeWith};
 /// The job's own row is locked already; this one is, too, until the commit.
 const LOCK: Sql = Sql::pair(
     "reports.lock_file",
-    "SELECT status FROM files WHERE user_id = $1 AND id = $2 AND job_id = $3",
-    "SELECT status FROM files WHERE user_id = $1 AND id = $2 AND job_id = $3 FOR UPDATE",
+    "SELECT status, error_code FROM files WHERE user_id = $1 AND id = $2 AND job_id = $3",
+    "SELECT status, error_code FROM files WHERE user_id = $1 AND id = $2 AND job_id = $3 FOR UPDATE",
 );
 const FOLLOW: Sql = Sql::same(
     "reports.follow_job",
@@ -37,8 +37,18 @@ const RENEW_JOB: Sql = Sql::same(
     "reports.renew_job",
     "UPDATE files SET job_id = $3, status = 'queued', processing_attempts = 0, error_code = NULL,
        error_message = NULL, next_run_at = $4, queued_at = $4, updated_at = $4
-     WHERE user_id = $1 AND id = $2 AND status = 'failed'",
+     WHERE user_id = $1 AND id = $2 AND status = $5",
 );
+const TELL_WAITING: Sql = Sql::same(
+    "reports.tell_waiting",
+    "UPDATE files SET error_code = $3, error_message = $4 WHERE user_id = $1 AND id = $2",
+);
+
+/// How a file stands before a change of its job.
+pub(crate) struct Before {
+    pub(crate) status: FileStatus,
+    pub(crate) error_code: Option<String>,
+}
 
 /// How a file stands after a change of its job.
 pub(crate) struct Followed<'a> {
@@ -69,14 +79,18 @@ pub(crate) struct Made<'a> {
     pub(crate) with: &'a MadeWith,
 }
 
-/// Where the file of a job stands, locked; `None` when it was deleted or has another job by now.
+/// How the file of a job stands, locked; `None` when it was deleted or has another job by now.
 pub(crate) async fn lock(
     tx: &mut Tx,
     (user, id): (Id, Id),
     job: Id,
-) -> Result<Option<FileStatus>, ReportsError> {
+) -> Result<Option<Before>, ReportsError> {
     let row = tx.fetch_optional(&LOCK, values![user, id, job]).await?;
-    row.map(|row| Ok(row.get::<String>("status")?.parse()?)).transpose()
+    row.map(|row| {
+        let status = row.get::<String>("status")?.parse()?;
+        Ok(Before { status, error_code: row.get("error_code")? })
+    })
+    .transpose()
 }
 
 /// Lets a file follow its job.
@@ -117,12 +131,22 @@ pub(crate) async fn keep_raw(
     tx.execute(&KEEP_RAW, values![user, id, key]).await.map(drop)
 }
 
-/// Gives a failed file another job, when its own has left the queue; tells whether it had failed.
+/// Says what a file waits for whose job is put off.
+pub(crate) async fn tell_waiting(
+    tx: &mut Tx,
+    (user, id): (Id, Id),
+    why: &FileError,
+) -> Result<(), StoreError> {
+    tx.execute(&TELL_WAITING, values![user, id, &why.code, &why.message]).await.map(drop)
+}
+
+/// Gives a file that stands so another job, when its own is done or has left the queue; tells whether it stood so.
 pub(crate) async fn renew_job(
     tx: &mut Tx,
     (user, id): (Id, Id),
+    status: FileStatus,
     job: Id,
 ) -> Result<bool, StoreError> {
     let now = tx.now().await?;
-    Ok(tx.execute(&RENEW_JOB, values![user, id, job, now]).await? == 1)
+    Ok(tx.execute(&RENEW_JOB, values![user, id, job, now, status.name()]).await? == 1)
 }

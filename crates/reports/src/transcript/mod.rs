@@ -4,16 +4,21 @@
 //! text, and counted. Only what is hardly text at all is refused.
 
 mod decode;
+mod lines;
 mod text;
 mod timecode;
 mod vtt;
 
+use lines::Lines;
 use mainstay_base::replace_nul;
 
+pub use lines::Line;
+pub(crate) use lines::is_gap;
 pub use timecode::Timecode;
 
-/// The most lines of a transcript.
-pub const MAX_LINES: usize = 50_000;
+/// The most characters of a transcript, with the number, timecode and speaker of each line: so much is told
+/// to a model. Of a longer one the middle is left out.
+pub const MAX_CHARACTERS: usize = 400_000;
 
 /// The most characters of a line; a longer one becomes several.
 pub const MAX_LINE: usize = 2_000;
@@ -33,25 +38,12 @@ pub enum TranscriptForm {
 /// What was said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcript {
-    /// The lines in order, at least one, numbered from 1.
+    /// The lines in order, at least one, numbered from 1; numbers are missing where lines are left out.
     pub lines: Vec<Line>,
     /// Cues that could not be read as such; their text is kept.
     pub broken_cues: usize,
-    /// Whether lines beyond [`MAX_LINES`] were left out.
-    pub is_cut: bool,
-}
-
-/// One line of it.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Its number, from 1.
-    pub number: usize,
-    /// When it was said, from the beginning of the call.
-    pub timecode: Option<Timecode>,
-    /// Who said it.
-    pub speaker: Option<String>,
-    /// What was said, on one line, never empty.
-    pub text: String,
+    /// How many lines in the middle are left out.
+    pub left_out: usize,
 }
 
 /// A file that is no transcript.
@@ -101,60 +93,13 @@ impl Transcript {
             TranscriptForm::Text => text::read(&text, &mut lines),
             TranscriptForm::WebVtt => vtt::read(&text, &mut lines),
         }
-        if lines.lines.is_empty() {
+        let broken_cues = lines.broken_cues;
+        let (lines, left_out) = lines.kept();
+        if lines.is_empty() {
             return Err(TranscriptError::Empty);
         }
-        let Lines { lines, broken_cues, is_cut } = lines;
-        Ok(Self { lines, broken_cues, is_cut })
+        Ok(Self { lines, broken_cues, left_out })
     }
-}
-
-/// Without what was said: that belongs into no log.
-impl std::fmt::Debug for Line {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = formatter.debug_struct("Line");
-        shown
-            .field("number", &self.number)
-            .field("timecode", &self.timecode)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Lines in the making.
-#[derive(Default)]
-struct Lines {
-    lines: Vec<Line>,
-    broken_cues: usize,
-    is_cut: bool,
-}
-
-impl Lines {
-    /// Adds what one speaker said at one time, in as many lines as it needs.
-    fn add(&mut self, timecode: Option<Timecode>, speaker: Option<&str>, text: &str) {
-        let text = one_line(text);
-        let speaker = speaker.map(one_line).filter(|speaker| !speaker.is_empty());
-        let speaker = speaker.map(|speaker| speaker.chars().take(MAX_SPEAKER).collect::<String>());
-        let mut rest = text.as_str();
-        while !rest.is_empty() {
-            if self.lines.len() >= MAX_LINES {
-                self.is_cut = true;
-                return;
-            }
-            let end = rest.char_indices().nth(MAX_LINE).map_or(rest.len(), |(end, _)| end);
-            let (part, more) = rest.split_at(end);
-            let number = self.lines.len().saturating_add(1);
-            let (speaker, text) = (speaker.clone(), part.to_owned());
-            self.lines.push(Line { number, timecode, speaker, text });
-            rest = more.trim_start();
-        }
-    }
-}
-
-/// Runs of white space and control characters as one space each.
-fn one_line(text: &str) -> String {
-    let is_gap = |one: char| one.is_whitespace() || one.is_control();
-    let words: Vec<&str> = text.split(is_gap).filter(|word| !word.is_empty()).collect();
-    words.join(" ")
 }
 
 /// The lines of a text, whichever way they end.

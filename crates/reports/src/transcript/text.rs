@@ -1,7 +1,7 @@
 //! Plain text: a line for each line, with its timecode and speaker where it begins with them.
 
 use super::timecode::Timecode;
-use super::{Lines, MAX_SPEAKER, lines_of};
+use super::{MAX_SPEAKER, lines::Lines, lines_of};
 
 /// The most words of a speaker's name: more before a colon is a sentence.
 const MAX_NAME_WORDS: usize = 4;
@@ -10,7 +10,7 @@ pub(super) fn read(text: &str, lines: &mut Lines) {
     for line in lines_of(text) {
         let (timecode, rest) = timecode(line.trim());
         let (speaker, rest) = speaker(rest);
-        lines.add(timecode, speaker, rest);
+        lines.add(timecode.as_ref(), speaker, rest);
     }
 }
 

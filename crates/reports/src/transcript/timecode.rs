@@ -1,16 +1,15 @@
-//! When something was said, from the beginning of the call.
+//! When something was said, as it is written: from the beginning of the call, or a time of day. Nobody can tell
+//! which of the two `21:04` is, so nothing is made of it.
 
 use std::fmt;
 
-/// Whole seconds from the beginning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timecode(u32);
-
-/// The most hours of a timecode.
-const MAX_HOURS: u32 = 999;
+/// A time as it is written, without a fraction of its seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Timecode(Box<str>);
 
 impl Timecode {
-    /// Reads `1:02`, `01:02:03` or either with a fraction, which is dropped.
+    /// Reads `1:02`, `01:02:03` or either with a fraction, which is dropped. Without hours there may be more
+    /// minutes than an hour has: `75:30`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let whole = match text.split_once(['.', ',']) {
@@ -19,33 +18,23 @@ impl Timecode {
             None => text,
         };
         let parts: Vec<&str> = whole.split(':').collect();
-        let (hours, minutes, seconds) = match parts.as_slice() {
-            [minutes, seconds] => (0, *minutes, *seconds),
-            [hours, minutes, seconds] if is_number(hours, 1..=3) => {
-                (hours.parse::<u32>().ok()?, *minutes, *seconds)
-            }
-            _ => return None,
+        let is_fit = |text: &str, digits| {
+            is_number(text, digits) && text.parse::<u32>().is_ok_and(|number| number < 60)
         };
-        if !is_number(minutes, 1..=2) || !is_number(seconds, 2..=2) {
-            return None;
-        }
-        let (minutes, seconds): (u32, u32) = (minutes.parse().ok()?, seconds.parse().ok()?);
-        let is_fit = hours <= MAX_HOURS && minutes < 60 && seconds < 60;
-        is_fit.then(|| Self(hours * 3_600 + minutes * 60 + seconds))
-    }
-
-    /// Seconds from the beginning.
-    #[must_use]
-    pub const fn as_seconds(self) -> u32 {
-        self.0
+        let is_code = match parts.as_slice() {
+            [minutes, seconds] => is_number(minutes, 1..=3) && is_fit(seconds, 2..=2),
+            [hours, minutes, seconds] => {
+                is_number(hours, 1..=3) && is_fit(minutes, 1..=2) && is_fit(seconds, 2..=2)
+            }
+            _ => false,
+        };
+        is_code.then(|| Self(whole.into()))
     }
 }
 
-/// `01:02:03`.
 impl fmt::Display for Timecode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (hours, minutes, seconds) = (self.0 / 3_600, self.0 / 60 % 60, self.0 % 60);
-        write!(formatter, "{hours:02}:{minutes:02}:{seconds:02}")
+        formatter.write_str(&self.0)
     }
 }
 

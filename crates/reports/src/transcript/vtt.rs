@@ -3,27 +3,35 @@
 use std::borrow::Cow;
 
 use super::timecode::Timecode;
-use super::{Lines, lines_of};
+use super::{lines::Lines, lines_of};
 
 const ARROW: &str = "-->";
 
-/// The most characters of a tag: what is longer is no tag.
+/// The most bytes of a tag: what is longer is no tag.
 const MAX_TAG: usize = 200;
 
 pub(super) fn read(text: &str, lines: &mut Lines) {
     let mut block = Vec::new();
     for line in lines_of(text).chain([""]) {
-        if !line.trim().is_empty() {
-            block.push(line);
-        } else if !block.is_empty() {
+        let is_blank = line.trim().is_empty();
+        if is_blank || (line.contains(ARROW) && !is_name(&block)) {
             read_block(&block, lines);
             block.clear();
+        }
+        if !is_blank {
+            block.push(line);
         }
     }
 }
 
+/// Whether what came since the blank line may name the cue whose times come next.
+fn is_name(block: &[&str]) -> bool {
+    matches!(block, [line] if !line.contains(ARROW))
+}
+
+/// Reads one cue, or what stands between blank lines and is none: only its first two lines can be times.
 fn read_block(block: &[&str], lines: &mut Lines) {
-    let first = block.first().copied().unwrap_or_default().trim_start();
+    let Some(first) = block.first().map(|line| line.trim_start()) else { return };
     let is_of = |word: &str| {
         first
             .strip_prefix(word)
@@ -33,14 +41,24 @@ fn read_block(block: &[&str], lines: &mut Lines) {
     if timing.is_none() && ["WEBVTT", "NOTE", "STYLE", "REGION"].into_iter().any(is_of) {
         return;
     }
-    // The line before the times names the cue.
-    let at = timing.filter(|at| *at <= 1);
-    let code = at.and_then(|at| block.get(at)).and_then(|line| beginning(line));
+    let code = timing.and_then(|at| block.get(at)).and_then(|line| beginning(line));
     if code.is_none() {
         lines.broken_cues = lines.broken_cues.saturating_add(1);
     }
-    let said = at.map_or(block, |at| block.get(at.saturating_add(1)..).unwrap_or_default());
-    add_voices(&said.join(" "), code, lines);
+    // The line before the times names the cue.
+    let times = timing.filter(|at| !is_said(block, *at));
+    let said = times.map_or(block, |at| block.get(at.saturating_add(1)..).unwrap_or_default());
+    add_voices(&said.join(" "), code.as_ref(), lines);
+}
+
+/// Whether a line with an arrow holds words and no times, not even broken ones: those were said.
+fn is_said(block: &[&str], at: usize) -> bool {
+    let before =
+        block.get(at).and_then(|line| line.split_once(ARROW)).map(|(before, _)| before.trim());
+    before.is_some_and(|before| {
+        let is_time = before.starts_with(|one: char| one.is_ascii_digit());
+        !before.is_empty() && (!is_time || before.contains(char::is_whitespace))
+    })
 }
 
 /// The first time of `00:01:02.000 --> 00:01:05.000 align:start`.
@@ -52,7 +70,7 @@ fn beginning(line: &str) -> Option<Timecode> {
 }
 
 /// A line for each voice: `<v Alice>…</v> <v Bob>…`.
-fn add_voices(said: &str, code: Option<Timecode>, lines: &mut Lines) {
+fn add_voices(said: &str, code: Option<&Timecode>, lines: &mut Lines) {
     let (mut speaker, mut spoken, mut rest) = (None, String::new(), said);
     while let Some(at) = rest.find('<') {
         let (before, from) = rest.split_at(at);
@@ -77,10 +95,12 @@ fn add_voices(said: &str, code: Option<Timecode>, lines: &mut Lines) {
 /// A tag at the beginning of the text, without its brackets, and what follows it.
 fn tag(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('<')?;
-    let (tag, after) = inner.split_once('>')?;
+    // No further: a file of bare `<` would be looked through to its end for each of them.
+    let near = inner.floor_char_boundary(MAX_TAG + 1);
+    let end = inner.get(..near)?.find('>')?;
+    let (tag, after) = (inner.get(..end)?, inner.get(end + 1..)?);
     let begins = tag.chars().next()?;
-    let is_tag = (begins.is_ascii_alphanumeric() || begins == '/') && tag.len() <= MAX_TAG;
-    is_tag.then_some((tag, after))
+    (begins.is_ascii_alphanumeric() || begins == '/').then_some((tag, after))
 }
 
 /// The name in `v Alice` or `v.loud Alice`.

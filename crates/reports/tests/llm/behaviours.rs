@@ -115,6 +115,16 @@ async fn five_megabytes_are_too_much() {
 }
 
 #[tokio::test]
+async fn a_failure_that_says_too_much_is_one_by_its_status() {
+    for (status, code) in [(503, "llm_provider_5xx"), (429, "llm_rate_limited")] {
+        let error = asked_of(Behaviour::FailingAtLength(status)).await.unwrap_err();
+        assert_eq!((error.code(), error.is_retriable()), (code, true));
+    }
+    let error = asked_of(Behaviour::FailingAtLength(401)).await.unwrap_err();
+    assert_eq!((error.code(), error.is_retriable()), ("llm_provider_4xx", false));
+}
+
+#[tokio::test]
 async fn a_model_that_refuses_or_stops_early_is_told_apart() {
     for (behaviour, told) in [
         (Behaviour::Unwilling, "refused to write"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::Secret;
-use mainstay_reports::llm::openai::FAILURES_TO_OPEN;
+use mainstay_reports::llm::openai::{FAILURES_TO_OPEN, TIMEOUT};
 use mainstay_reports::llm::{OpenAi, OpenAiSettings};
 use mainstay_reports::{Llm as _, LlmError};
 use mainstay_standins::llm::Behaviour;
@@ -29,6 +29,35 @@ async fn a_provider_that_fails_is_left_alone_until_its_time() {
     server.behave(Behaviour::Good);
     assert!(ask(&model).await.is_ok());
     assert!(ask(&model).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_probe_may_take_as_long_as_any_call_and_others_ask_again_soon() {
+    let server = server(&[Behaviour::Failing(503)]).await;
+    let clock = Arc::new(FakeClock::new());
+    let mut settings = settings(&server.base_url());
+    settings.timeout = TIMEOUT;
+    let open_for = settings.open_for;
+    let model = open_by(settings, Arc::clone(&clock) as _);
+    for _ in 0..FAILURES_TO_OPEN {
+        assert!(ask(&model).await.is_err());
+    }
+    clock.advance(open_for);
+    server.behave(Behaviour::Slow(Duration::from_secs(1)));
+    let asked = server.asked().len();
+    let others = async {
+        while server.asked().len() == asked {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(ask(&model).await, Err(LlmError::Open { wait: Duration::from_secs(2) }));
+        clock.advance(TIMEOUT - Duration::from_secs(1));
+        assert_eq!(ask(&model).await, Err(LlmError::Open { wait: Duration::from_secs(30) }));
+        assert_eq!(server.asked().len(), asked + 1, "the one probe is waited for");
+    };
+    let (probe, ()) = tokio::join!(ask(&model), others);
+    assert!(probe.is_ok(), "{probe:?}");
+    let (one, other) = tokio::join!(ask(&model), ask(&model));
+    assert!(one.is_ok() && other.is_ok(), "a slow answer closes it: {one:?} {other:?}");
 }
 
 #[tokio::test]

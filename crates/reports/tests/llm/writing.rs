@@ -7,7 +7,7 @@ use mainstay_base::Timestamp;
 use mainstay_jobs::JobError;
 use mainstay_reports::llm::fake::report;
 use mainstay_reports::prompt::{RecordedEntry, RecordedTimeline};
-use mainstay_reports::{Draft, Extension, LlmWriter, Source, Writer as _};
+use mainstay_reports::{Draft, Extension, LlmWriter, Source, Window, Writer as _};
 use mainstay_standins::llm::{Behaviour, LlmServer};
 use serde_json::json;
 
@@ -16,7 +16,8 @@ use crate::{CALL, open, server, settings};
 fn source() -> Source {
     let at = Timestamp::from_millis(1_767_225_600_000);
     let entries = vec![RecordedEntry { at, what: "service orders became down".to_owned() }];
-    let recorded = Some(RecordedTimeline { from: at, to: at, entries });
+    let window = Window { from: at, to: at };
+    let recorded = Some(RecordedTimeline { window, covered: Some(window), entries });
     Source { original: Bytes::from_static(CALL.as_bytes()), extension: Extension::Txt, recorded }
 }
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use mainstay_jobs::RunnerOptions;
 use mainstay_reports::{Draft, FileStatus, ObjectErrorKind};
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, Log, SECOND, good};
+use crate::house::{House, Log, SECOND, good, remove, window};
 use crate::storage::Call;
 
 const TTL: Duration = Duration::from_secs(300);
@@ -104,6 +105,39 @@ each_database! {
         assert!(much_later.reports.read(user, id).await.is_ok());
     }
 
+    async fn what_a_dropped_attempt_stores_late_is_removed(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let gate = house.faults().hold_puts();
+        let id = house.upload_of(user, "x", window()).await.unwrap();
+        let runner = house.run_with(RunnerOptions { ttl: 2 * SECOND, grace: Duration::ZERO, ..silent() });
+        until_puts(&house, 1).await;
+        // It has gone on for longer than its runner waits for it.
+        runner.stop().await;
+        assert_eq!(house.storage.keys().await.len(), 2);
+        assert!(house.reports.landed().now_or_never().is_none(), "a stop waits for it");
+        gate.add_permits(2);
+        house.reports.landed().await;
+        let file = house.file(user, id).await;
+        assert_eq!(house.storage.keys().await, [file.keys.original]);
+        assert_eq!((file.status, file.keys.report), (FileStatus::Queued, None));
+    }
+
+    async fn what_a_dropped_attempt_cannot_remove_is_told(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let gate = house.faults().hold_puts();
+        let id = house.upload(user, "x").await.unwrap();
+        let log = Log::listen();
+        let runner = house.run_with(RunnerOptions { ttl: 2 * SECOND, grace: Duration::ZERO, ..silent() });
+        until_puts(&house, 1).await;
+        runner.stop().await;
+        house.faults().fail(Call::Delete, ObjectErrorKind::Transient);
+        gate.add_permits(1);
+        house.reports.landed().await;
+        assert!(log.tells("orphan_report_object", id), "{}", log.text());
+    }
+
     async fn a_file_that_is_deleted_while_its_report_is_made_leaves_nothing(database: &TestDatabase) {
         let house = House::new(database).await;
         let user = house.user().await;
@@ -111,10 +145,10 @@ each_database! {
         let id = house.upload(user, "x").await.unwrap();
         let runner = house.run();
         until_puts(&house, 1).await;
-        let file = house.write(async |tx, out| house.reports.remove(tx, out, user, id).await).await.unwrap();
-        house.reports.remove_objects(&file).await;
+        remove(&house, user, id).await.unwrap();
         gate.add_permits(1);
         runner.stop().await;
+        house.reports.landed().await;
         assert_eq!(house.storage.keys().await, Vec::<String>::new());
         assert_eq!(house.count("SELECT count(*) AS n FROM files").await, 0);
     }

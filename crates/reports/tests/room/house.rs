@@ -12,10 +12,10 @@ use mainstay_events::{Ask, Events, EventsOptions, Outbox, Streams};
 use mainstay_jobs::{Handler, JobError, Jobs, JobsOptions, Runner, RunnerOptions, RunnerTask};
 use mainstay_reports::prompt::{RecordedEntry, RecordedTimeline};
 use mainstay_reports::{
-    Beside, Draft, File, FileName, FileStatus, MadeWith, Pen, ReportMaker, Reports, ReportsError,
-    ReportsOptions, Source, TimelineError, Timelines, TokenHash, Window, Writer,
+    Beside, BesideError, Draft, File, FileName, FileStatus, MadeWith, Pen, ReportMaker, Reports,
+    ReportsError, ReportsOptions, Source, TimelineError, Timelines, TokenHash, Window, Writer,
 };
-use mainstay_store::{Db, Dialect, Sql, StoreOptions, Tx, migrate, values};
+use mainstay_store::{Db, Dialect, Sql, StoreError, StoreOptions, Tx, migrate, values};
 use mainstay_testkit::TestDatabase;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -152,6 +152,17 @@ impl House {
         self.reports.find(user, id).await.unwrap()
     }
 
+    /// Waits (bounded) until an upload has its row.
+    pub(crate) async fn until_written_down(&self, user: Id, id: Id) {
+        for _ in 0..2_000 {
+            if self.reports.find(user, id).await.is_ok() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the upload {id} was never written down");
+    }
+
     /// Waits (bounded) until the file stands so.
     pub(crate) async fn until(&self, user: Id, id: Id, status: FileStatus) -> File {
         for _ in 0..2_000 {
@@ -194,6 +205,19 @@ impl House {
 
     /// What the user's stream was told: the kinds, and the statuses where there are some.
     pub(crate) async fn told(&self, user: Id) -> Vec<String> {
+        let news = self.news(user).await;
+        let words = news.iter().map(|data| {
+            let kind = data["type"].as_str().unwrap();
+            match data["status"].as_str() {
+                Some(status) => format!("{kind} {status}"),
+                None => kind.to_owned(),
+            }
+        });
+        words.collect()
+    }
+
+    /// The same, with all that is said.
+    pub(crate) async fn news(&self, user: Id) -> Vec<Value> {
         let streams = Streams { org: false, user: true };
         let ask = Ask { user: Some(user), streams, ..Ask::default() };
         let history = self.events.history(&ask, 200).await.unwrap();
@@ -203,15 +227,7 @@ impl House {
                 text.lines().find_map(|line| line.strip_prefix("data: ")).unwrap().to_owned();
             serde_json::from_str::<Value>(&data).unwrap()
         });
-        frames
-            .map(|data| {
-                let kind = data["type"].as_str().unwrap();
-                match data["status"].as_str() {
-                    Some(status) => format!("{kind} {status}"),
-                    None => kind.to_owned(),
-                }
-            })
-            .collect()
+        frames.collect()
     }
 }
 
@@ -235,16 +251,46 @@ impl Running {
     }
 }
 
+/// Waits (bounded) until it holds.
+pub(crate) async fn until(holds: impl Fn() -> bool) {
+    for _ in 0..2_000 {
+        if holds() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it never came to this");
+}
+
+/// Deletes a file, and waits until its objects are gone.
+pub(crate) async fn remove(house: &House, user: Id, id: Id) -> Result<(), ReportsError> {
+    let removal = house.write(async |tx, out| house.reports.remove(tx, out, user, id).await);
+    removal.await?.objects_gone().await;
+    Ok(())
+}
+
+/// A time of an incident, so that what was recorded is stored too.
+pub(crate) fn window() -> Option<Window> {
+    let at = Timestamp::from_millis;
+    Some(Window { from: at(1_767_225_600_000), to: at(1_767_225_602_000) })
+}
+
 pub(crate) fn name(text: &str) -> FileName {
     FileName::parse(text).unwrap()
 }
 
+/// Nothing is written, but the database is asked, as it is for a line of the audit log.
 pub(crate) fn nothing() -> Beside {
-    Box::new(|_| async { Ok(()) }.boxed())
+    let failed = |error: StoreError| BesideError::Failed(error.into());
+    Box::new(move |tx| async move { tx.now().await.map(drop).map_err(failed) }.boxed())
+}
+
+pub(crate) fn failing() -> Beside {
+    Box::new(|_| async { Err(BesideError::Failed("the audit log is full".into())) }.boxed())
 }
 
 pub(crate) fn refusing() -> Beside {
-    Box::new(|_| async { Err("signed out".into()) }.boxed())
+    Box::new(|_| async { Err(BesideError::Refused("signed out".into())) }.boxed())
 }
 
 /// A report of which only its title differs.
@@ -255,7 +301,7 @@ pub(crate) fn good(title: &str) -> Result<Draft, JobError> {
         model: "test".to_owned(),
     };
     let not_found = vec!["/impact/evidence/0".to_owned()];
-    Ok(Draft::Report { report: json!({"title": title}), with, not_found })
+    Ok(Draft::Report { report: json!({"title": title}), with, not_found, lines_left_out: 7 })
 }
 
 /// Writes what a test says, and otherwise a report.
@@ -292,7 +338,7 @@ impl Timelines for Recorded {
     fn recorded(&self, window: Window) -> BoxFuture<'_, Result<RecordedTimeline, TimelineError>> {
         let at = Timestamp::from_millis(window.from.as_millis().midpoint(window.to.as_millis()));
         let entries = vec![RecordedEntry { at, what: "orders went down".to_owned() }];
-        async move { Ok(RecordedTimeline { from: window.from, to: window.to, entries }) }.boxed()
+        async move { Ok(RecordedTimeline { window, covered: Some(window), entries }) }.boxed()
     }
 }
 

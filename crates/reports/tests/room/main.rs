@@ -11,6 +11,7 @@ mod faults;
 mod fencing;
 mod house;
 mod lists;
+mod losing;
 mod making;
 mod matrix;
 mod shares;

@@ -6,7 +6,7 @@ use mainstay_reports::{Draft, FileStatus, ObjectErrorKind, ReportsError, Window}
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, SECOND, good};
+use crate::house::{House, Log, SECOND, good, remove};
 use crate::storage::Call;
 
 each_database! {
@@ -29,6 +29,7 @@ each_database! {
         let read = house.reports.read(user, id).await.unwrap();
         assert_eq!((read.report, read.recorded), (json!({"title": "an incident"}), None));
         assert_eq!(read.not_found.unwrap(), ["/impact/evidence/0"]);
+        assert_eq!(read.lines_left_out, Some(7));
         assert_eq!(house.writer.seen(), [("Ada: it is down".to_owned(), None)]);
         let told = house.told(user).await;
         assert_eq!(told, [
@@ -53,6 +54,7 @@ each_database! {
         assert_eq!(read.recorded, Some(json!({
             "from": "2026-01-01T00:00:00.000Z",
             "to": "2026-01-01T00:00:02.000Z",
+            "covered": {"from": "2026-01-01T00:00:00.000Z", "to": "2026-01-01T00:00:02.000Z"},
             "entries": [{"at": "2026-01-01T00:00:01.000Z", "what": "orders went down"}],
         })));
     }
@@ -94,6 +96,8 @@ each_database! {
         assert_eq!(job.last_error.unwrap().code, "llm_provider_4xx");
         assert_eq!(house.told(user).await.last().unwrap(), "report_failed");
         assert!(matches!(house.reports.read(user, id).await, Err(ReportsError::NotReady)));
+        let shared = house.write(async |tx, _| house.reports.share(tx, user, id, None).await).await;
+        assert!(matches!(shared, Err(ReportsError::NotReady)), "there is nothing to share: {shared:?}");
     }
 
     async fn an_answer_off_the_schema_is_kept_and_not_asked_for_again(database: &TestDatabase) {
@@ -132,7 +136,16 @@ each_database! {
             }
         };
         runner.stop().await;
-        assert_eq!((file.attempts, file.error), (0, None));
+        assert_eq!(file.attempts, 0);
+        assert_eq!(file.error.unwrap().code, "llm_left_alone", "it says what it waits for");
+        let told = house.news(user).await;
+        let last = told.last().unwrap();
+        assert_eq!((&last["status"], &last["error_code"]), (&json!("queued"), &json!("llm_left_alone")));
+        let later = house.later(database, 400 * SECOND).await;
+        let runner = later.run();
+        let file = later.until(user, id, FileStatus::Succeeded).await;
+        runner.stop().await;
+        assert_eq!((file.attempts, file.error), (1, None));
     }
 
     async fn an_original_that_cannot_be_read_is_told(database: &TestDatabase) {
@@ -172,6 +185,56 @@ each_database! {
         assert_eq!(file.keys.report, None);
     }
 
+    async fn a_storage_that_is_left_alone_costs_an_attempt_once_the_model_has_written(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        house.faults().leave_alone(Call::Put, 300 * SECOND);
+        house.faults().leave_alone(Call::Delete, 300 * SECOND);
+        let log = Log::listen();
+        let id = house.upload(user, "x").await.unwrap();
+        let runner = house.run();
+        let file = loop {
+            let file = house.until(user, id, FileStatus::Queued).await;
+            if file.error.is_some() {
+                break file;
+            }
+        };
+        runner.stop().await;
+        assert_eq!((file.attempts, file.error.unwrap().code.as_str()), (1, "s3_write_failed"));
+        assert!(file.next_run_at.unwrap() > file.started_at.unwrap().plus(290 * SECOND));
+        assert!(!log.tells("orphan_report_object", id), "nothing was ever stored: {}", log.text());
+    }
+
+    async fn a_storage_that_is_left_alone_puts_a_read_off(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        house.faults().leave_alone(Call::Get, 300 * SECOND);
+        let id = house.upload(user, "x").await.unwrap();
+        let runner = house.run();
+        let file = loop {
+            let file = house.until(user, id, FileStatus::Queued).await;
+            if file.error.is_some() {
+                break file;
+            }
+        };
+        runner.stop().await;
+        assert_eq!((file.attempts, file.error.unwrap().code.as_str()), (0, "s3_left_alone"));
+        assert_eq!(house.writer.seen().len(), 0, "nobody was paid");
+    }
+
+    async fn an_artefact_that_is_stored_while_the_storage_says_no_is_removed(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        house.faults().fail(Call::Stored, ObjectErrorKind::Permanent);
+        let id = house.upload(user, "x").await.unwrap();
+        let runner = house.run();
+        let file = house.until(user, id, FileStatus::Failed).await;
+        runner.stop().await;
+        assert_eq!(file.error.unwrap().code, "s3_write_failed");
+        assert_eq!(house.faults().count(Call::Stored), 1);
+        assert_eq!(house.storage.keys().await, [file.keys.original]);
+    }
+
     async fn a_report_that_cannot_be_read_back_is_told_so(database: &TestDatabase) {
         let house = House::new(database).await;
         let (user, stranger) = (house.user().await, house.user().await);
@@ -183,7 +246,9 @@ each_database! {
         assert!(matches!(house.reports.read(stranger, id).await, Err(ReportsError::NotFound)));
         assert_eq!(house.faults().count(Call::Get), asked, "the storage is not asked for a stranger");
         house.storage.replace(&file.keys.report.unwrap(), b"{\"title\": \"cut").await;
+        let log = Log::listen();
         assert!(matches!(house.reports.read(user, id).await, Err(ReportsError::Fetch)));
+        assert!(log.tells("report_fetch_failed", id), "{}", log.text());
         for status in ["'failed'", "'queued'", "'processing'"] {
             house.execute(format!("UPDATE files SET status = {status}").leak()).await;
             assert!(matches!(house.reports.read(user, id).await, Err(ReportsError::NotReady)), "{status}");
@@ -221,16 +286,11 @@ each_database! {
         house.until(user, waiting, FileStatus::Succeeded).await;
         runner.stop().await;
         let queued = house.upload(user, "z").await.unwrap();
-        let remove = async |user, id| {
-            let file = house.write(async |tx, out| house.reports.remove(tx, out, user, id).await).await?;
-            house.reports.remove_objects(&file).await;
-            Ok::<_, ReportsError>(())
-        };
-        assert!(matches!(remove(stranger, queued).await, Err(ReportsError::NotFound)));
+        assert!(matches!(remove(&house, stranger, queued).await, Err(ReportsError::NotFound)));
         let job = house.file(user, queued).await.job_id.unwrap();
         for id in [queued, done, waiting] {
-            remove(user, id).await.unwrap();
-            assert!(matches!(remove(user, id).await, Err(ReportsError::NotFound)));
+            remove(&house, user, id).await.unwrap();
+            assert!(matches!(remove(&house, user, id).await, Err(ReportsError::NotFound)));
         }
         let told = house.told(user).await;
         assert!(told.ends_with(&["file_removed", "file_removed", "file_removed"].map(str::to_owned)), "{told:?}");

@@ -5,7 +5,7 @@ use mainstay_reports::{FileStatus, ReportsError};
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, SECOND};
+use crate::house::{House, Log, SECOND};
 
 each_database! {
     async fn a_share_leads_to_the_report_until_it_expires(database: &TestDatabase) {
@@ -38,12 +38,17 @@ each_database! {
         assert_ne!(kept, token, "the token itself is not kept");
         let early = house.later(database, 90 * SECOND).await;
         assert!(early.reports.read_shared(token).await.is_ok());
+        let log = Log::listen();
         let later = house.later(database, 110 * SECOND).await;
         assert!(matches!(later.reports.read_shared(token).await, Err(ReportsError::UnknownShare)));
+        let expired = "event=\"share\" outcome=\"expired\" reason=\"token_expired\"";
+        assert!(log.text().contains(expired), "{}", log.text());
         for unknown in ["", "x", &"A".repeat(43), &format!("{token}A"), &"é".repeat(43)] {
             let refused = house.reports.read_shared(unknown).await;
             assert!(matches!(refused, Err(ReportsError::UnknownShare)), "{unknown}");
         }
+        let unknown = "event=\"share\" outcome=\"rejected\" reason=\"unknown_token\"";
+        assert!(log.text().contains(unknown), "{}", log.text());
     }
 
     async fn a_share_that_was_taken_back_says_so(database: &TestDatabase) {

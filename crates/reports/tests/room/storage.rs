@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -36,19 +37,24 @@ pub(crate) struct Storage {
 /// What goes wrong.
 #[derive(Default)]
 pub(crate) struct Faults {
-    /// Each of these fails until it is taken out.
-    failing: Mutex<HashMap<Call, ObjectErrorKind>>,
+    /// Each of these fails until it is taken out; with a time, it is not even asked for.
+    failing: Mutex<HashMap<Call, (ObjectErrorKind, Option<Duration>)>>,
     /// So many calls are left, of whatever kind, until one of them fails.
     once: Mutex<Option<(usize, ObjectErrorKind)>>,
     /// How often each was called.
     calls: Mutex<HashMap<Call, usize>>,
-    /// A put waits for a permit while this is set.
-    gate: Mutex<Option<Arc<Semaphore>>>,
+    /// Each of these waits for a permit.
+    gates: Mutex<HashMap<Call, Arc<Semaphore>>>,
 }
 
 impl Faults {
     pub(crate) fn fail(&self, call: Call, kind: ObjectErrorKind) {
-        self.failing.lock().unwrap().insert(call, kind);
+        self.failing.lock().unwrap().insert(call, (kind, None));
+    }
+
+    /// The storage is left alone by its breaker, as far as this call goes.
+    pub(crate) fn leave_alone(&self, call: Call, wait: Duration) {
+        self.failing.lock().unwrap().insert(call, (ObjectErrorKind::Transient, Some(wait)));
     }
 
     /// After so many calls of whatever kind, one fails.
@@ -70,19 +76,34 @@ impl Faults {
         self.calls.lock().unwrap().get(&call).copied().unwrap_or(0)
     }
 
+    /// Puts that are done wait before they say so.
     pub(crate) fn hold_puts(&self) -> Arc<Semaphore> {
+        self.hold(Call::Stored)
+    }
+
+    /// Such calls wait until there is a permit for each.
+    pub(crate) fn hold(&self, call: Call) -> Arc<Semaphore> {
         let gate = Arc::new(Semaphore::new(0));
-        *self.gate.lock().unwrap() = Some(Arc::clone(&gate));
+        self.gates.lock().unwrap().insert(call, Arc::clone(&gate));
         gate
+    }
+
+    async fn pass(&self, call: Call) -> Result<(), ObjectError> {
+        self.note(call)?;
+        let gate = self.gates.lock().unwrap().get(&call).cloned();
+        if let Some(gate) = gate {
+            gate.acquire().await.unwrap().forget();
+        }
+        Ok(())
     }
 
     fn note(&self, call: Call) -> Result<(), ObjectError> {
         *self.calls.lock().unwrap().entry(call).or_default() += 1;
-        let once = self.fails_now();
+        let once = self.fails_now().map(|kind| (kind, None));
         match once.or_else(|| self.failing.lock().unwrap().get(&call).copied()) {
-            Some(kind) => {
+            Some((kind, retry_after)) => {
                 let message = format!("{call:?} fails");
-                Err(ObjectError { kind, message, retry_after: None })
+                Err(ObjectError { kind, message, retry_after })
             }
             None => Ok(()),
         }
@@ -145,12 +166,7 @@ impl Objects for Storage {
         async move {
             self.faults.note(Call::Put)?;
             Objects::put(&self.real, key, bytes).await?;
-            self.faults.note(Call::Stored)?;
-            let gate = self.faults.gate.lock().unwrap().clone();
-            if let Some(gate) = gate {
-                gate.acquire().await.unwrap().forget();
-            }
-            Ok(())
+            self.faults.pass(Call::Stored).await
         }
         .boxed()
     }
@@ -178,10 +194,14 @@ impl Objects for Storage {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<ObjectEntry>, ObjectError>> {
         async move {
-            self.faults.note(Call::List)?;
+            self.faults.pass(Call::List).await?;
             Objects::list(&self.real, prefix, after, limit).await
         }
         .boxed()
+    }
+
+    fn clear_abandoned(&self) -> BoxFuture<'_, Result<u64, ObjectError>> {
+        Objects::clear_abandoned(&self.real)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What nobody else ends or refers to.
 
 use bytes::Bytes;
+use mainstay_reports::sweep::SweepError;
 use mainstay_reports::{FileStatus, ObjectErrorKind, Objects as _};
 use mainstay_testkit::each_database;
 
@@ -30,6 +31,36 @@ each_database! {
         assert_eq!(later.file(user, queued).await.status, FileStatus::Queued, "one with a job waits");
         assert_eq!(later.told(user).await.last().unwrap(), "report_failed");
         assert_eq!(later.reports.sweep_rows().await.unwrap().uploads, 0);
+    }
+
+    async fn a_sweep_goes_on_where_the_one_before_it_ended(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let orphan = |user: &str| format!("users/{user}/files/{user}/original.txt");
+        let (first, last) =
+            ("01a1e102-8087-7707-8707-070707070701", "01a1e102-8087-7707-8707-070707070709");
+        let later = house.later(database, 25 * HOUR).await;
+        house.storage.put(&orphan(last), Bytes::from_static(b"x")).await.unwrap();
+        assert_eq!(later.reports.sweep_lists(1).await.unwrap().objects, 1);
+        house.storage.put(&orphan(first), Bytes::from_static(b"x")).await.unwrap();
+        assert_eq!(later.reports.sweep_lists(1).await.unwrap().objects, 0, "it comes to the end");
+        assert_eq!(later.reports.sweep_lists(1).await.unwrap().objects, 1, "it begins anew");
+    }
+
+    async fn a_sweep_that_was_cut_short_goes_on_where_it_was(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let orphan = |user: &str| format!("users/{user}/files/{user}/original.txt");
+        let (first, last) =
+            ("01a1e102-8087-7707-8707-070707070701", "01a1e102-8087-7707-8707-070707070709");
+        let later = house.later(database, 25 * HOUR).await;
+        house.storage.put(&orphan(last), Bytes::from_static(b"x")).await.unwrap();
+        // A list and a removal pass; the second list does not.
+        house.faults().fail_once(2, ObjectErrorKind::Transient);
+        let cut = later.reports.sweep_lists(10).await;
+        assert!(matches!(cut, Err(SweepError::List(_))), "{cut:?}");
+        assert_eq!(house.storage.keys().await, Vec::<String>::new(), "what was swept is swept");
+        house.storage.put(&orphan(first), Bytes::from_static(b"x")).await.unwrap();
+        assert_eq!(later.reports.sweep_lists(1).await.unwrap().objects, 0, "it goes on behind that");
+        assert_eq!(later.reports.sweep_lists(1).await.unwrap().objects, 1, "it begins anew");
     }
 
     async fn objects_that_nothing_refers_to_go_after_a_day(database: &TestDatabase) {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use mainstay_reports::{FileStatus, MAX_FILE_BYTES, ReportsError};
 use mainstay_testkit::each_database;
 
-use crate::house::{House, name, nothing, refusing};
+use crate::house::{House, failing, name, nothing, refusing};
 use crate::storage::Call;
 
 const PART: usize = 64 * 1024;
@@ -82,6 +82,29 @@ each_database! {
         upload.write(Bytes::from_static(b"x")).await.unwrap();
         let refused = upload.finish(None, refusing()).await;
         assert!(matches!(refused, Err(ReportsError::Beside(_))), "{refused:?}");
+        assert!(is_empty(&house).await);
+    }
+
+    async fn what_goes_with_an_upload_can_fail_and_then_its_file_has_failed(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let mut upload = house.reports.upload(user, name("call.txt")).unwrap();
+        upload.write(Bytes::from_static(b"x")).await.unwrap();
+        let id = upload.id();
+        let failed = upload.finish(None, failing()).await;
+        assert!(matches!(failed, Err(ReportsError::Enqueue(_))), "{failed:?}");
+        let file = house.file(user, id).await;
+        assert_eq!(file.status, FileStatus::Failed);
+        assert_eq!(file.error.unwrap().code, "enqueue_failed");
+        assert!(file.job_id.is_none() && house.storage.keys().await.is_empty());
+    }
+
+    async fn what_is_undone_is_gone_when_that_is_told(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let mut upload = house.reports.upload(user, name("call.txt")).unwrap();
+        upload.write(Bytes::from_static(b"x")).await.unwrap();
+        upload.undo().await;
         assert!(is_empty(&house).await);
     }
 

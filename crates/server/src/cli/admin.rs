@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use mainstay_accounts::{Accounts, AccountsError, AdminMade, Email};
 use mainstay_base::{Clock, SystemClock, SystemRng};
 use mainstay_events::Events;
+use mainstay_fleet::Fleet;
 use mainstay_store::{Db, migrate};
 
 use super::data::{DataFlags, Source};
@@ -47,7 +48,7 @@ Examples:
   mainstay admin rotate-pepper
 
 Stop every instance first. Every session and API token ends and pending invites are revoked; users and
-passwords stay.";
+passwords stay. Agents of workers do not know the new pepper: retry those workers afterwards.";
 
 const RENEW_EXAMPLES: &str = "\
 Examples:
@@ -195,13 +196,23 @@ async fn rotate_pepper(config: &Config) -> anyhow::Result<String> {
     let db = open(config).await?;
     let rotated = async {
         let (accounts, _queue) = room::open(db.clone(), clock(), Ties::alone(config)?)?;
-        Ok::<_, anyhow::Error>(accounts.rotate_pepper().await?)
+        accounts.rotate_pepper().await?;
+        Ok::<_, anyhow::Error>(Fleet::count_machines(&db).await?)
     }
     .await;
     db.close().await;
-    rotated?;
-    Ok("every session and API token has ended, pending invites are revoked; users sign in again\n"
-        .to_owned())
+    let machines = rotated?;
+    let mut told =
+        "every session and API token has ended, pending invites are revoked; users sign in again\n"
+            .to_owned();
+    if machines > 0 {
+        // Their tokens are made of the pepper.
+        told.push_str(&format!(
+            "workers whose agent knows only the former pepper: {machines}; each will show as error, and has \
+             to be retried (docs/runbooks/worker-error.md)\n"
+        ));
+    }
+    Ok(told)
 }
 
 async fn renew_epoch(config: &Config) -> anyhow::Result<String> {

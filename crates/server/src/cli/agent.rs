@@ -11,23 +11,27 @@ use anyhow::Context as _;
 use clap::Args;
 use mainstay_base::{Clock, Id, IdSource, Secret, SystemClock, SystemRng};
 use mainstay_fleet::agent::{Agent as Program, Identity};
-use mainstay_fleet::agents::AgentCard;
 use mainstay_fleet::agents::card::{LOCK, ProcessId};
+use mainstay_fleet::agents::{AgentCard, log};
 use mainstay_http::Limits;
-use mainstay_outbound::{AllowList, Policy, Web, WebOptions};
+use mainstay_outbound::{AllowList, OwnDoor, Policy, Web, WebOptions};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::agent::Polls;
+use crate::agent::NetRunner;
+use crate::config::environment;
 use crate::exit::Exit;
-use crate::{runtime, shutdown};
+use crate::{runtime, shutdown, telemetry};
 
 /// More than any token has.
 const MAX_TOKEN_BYTES: u64 = 4096;
 /// The shortest token.
 const MIN_TOKEN: usize = 16;
-/// How often is looked whether anybody still calls.
+/// How often is looked whether anybody still calls, and whether its home is there.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often is looked whether the log is too long.
+const TRIM_EVERY: Duration = Duration::from_secs(30);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,7 +85,11 @@ pub fn run(agent: &Agent) -> anyhow::Result<Exit> {
     // Held until the end: one home has one agent.
     let _lock = agent.home.as_deref().map(lock).transpose()?;
     let token = read_token(&agent.token_file)?;
-    runtime::block_on(serve(agent, token))?
+    let screen = environment::screen(&environment::variables());
+    let telemetry = telemetry::install_plain(screen, Arc::new(SystemClock::new()))?;
+    let ended = runtime::block_on(serve(agent, token))?;
+    telemetry.stop();
+    ended
 }
 
 async fn serve(agent: &Agent, token: Secret<String>) -> anyhow::Result<Exit> {
@@ -93,32 +101,67 @@ async fn serve(agent: &Agent, token: Secret<String>) -> anyhow::Result<Exit> {
         .with_context(|| format!("can't listen on {}; choose another --listen", agent.listen))?;
     let ids = IdSource::new(Arc::clone(&clock), Arc::new(SystemRng));
     let (worker, generation, boot_id) = (agent.worker, agent.generation, ids.next());
-    let polls = Polls { web: web(agent, &clock)?, clock: Arc::clone(&clock) };
+    let (tasks, over) = (TaskTracker::new(), CancellationToken::new());
+    let web = web(agent, &clock, listener.local_addr()?.port())?;
+    let nets = NetRunner::start(web, Arc::clone(&clock), &tasks, over.clone())?;
     let identity = Identity { worker, generation, boot_id };
-    let program = Program::new(identity, Arc::new(polls), clock);
+    let program = Program::new(identity, Arc::new(nets), clock);
     if let Some(home) = &agent.home {
         leave_card(home, &listener, boot_id)?;
     }
+    let address = listener.local_addr()?;
+    tracing::info!(event = "agent_started", worker_id = %worker, generation, %boot_id, %address,
+        "the agent listens");
     let service = mainstay_http::agent(program.clone(), token, Limits::default());
-    let ended = wait(stop, program, agent.idle_exit.map(Duration::from_secs));
+    let ended = wait(stop, forsaken(program, agent.idle_exit, agent.home.clone()));
+    let trimming = agent.home.clone().map(|home| tokio::spawn(keep_log_short(home)));
     mainstay_http::serve(listener, None, service, ended, shutdown::DRAIN).await;
+    over.cancel();
+    if let Some(trimming) = trimming {
+        trimming.abort();
+    }
     Ok(Exit::Fine)
 }
 
-/// Until a signal, or until nobody has called for too long.
-async fn wait(stop: CancellationToken, program: Program, idle_exit: Option<Duration>) {
-    let Some(limit) = idle_exit else { return stop.cancelled().await };
-    let idling = async {
-        while program.idle_for() < limit {
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-    };
-    stop.run_until_cancelled(idling).await;
+/// Until a signal, or until nobody wants it any more.
+async fn wait(stop: CancellationToken, forsaken: impl Future<Output = &'static str>) {
+    let reason = stop.run_until_cancelled(forsaken).await.unwrap_or("a signal asked for it");
+    tracing::info!(event = "agent_stopped", reason, "the agent ends");
 }
 
-fn web(agent: &Agent, clock: &Arc<dyn Clock>) -> anyhow::Result<Web> {
+/// Until nobody has called for too long, or nobody can find it again: its home tells where it is. Says which.
+async fn forsaken(program: Program, idle_exit: Option<u64>, home: Option<PathBuf>) -> &'static str {
+    let limit = idle_exit.map_or(Duration::MAX, Duration::from_secs);
+    let lock = home.map(|home| home.join(LOCK));
+    loop {
+        if program.idle_for() >= limit {
+            return "nobody has called for too long";
+        }
+        if lock.as_ref().is_some_and(|lock| matches!(lock.try_exists(), Ok(false))) {
+            return "its home is gone";
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// Until it is aborted: the log in the home of an agent has a bounded length, however long it lives.
+async fn keep_log_short(home: PathBuf) {
+    loop {
+        tokio::time::sleep(TRIM_EVERY).await;
+        match log::trim(&home) {
+            Ok(true) => {
+                tracing::info!(event = "log_emptied", "the log was too long and begins anew");
+            }
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "the log can't be kept short"),
+        }
+    }
+}
+
+fn web(agent: &Agent, clock: &Arc<dyn Clock>, own_port: u16) -> anyhow::Result<Web> {
     let allow = AllowList::parse(&agent.allowed).context("--allow can't be used")?;
-    let policy = Policy { private: agent.private, allow, ..Policy::default() };
+    // Nobody can have it call itself.
+    let policy = Policy { private: agent.private, allow, own: Some(OwnDoor::new(own_port)) };
     Ok(Web::new(&WebOptions::new(policy, Arc::clone(clock))?)?)
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 use mainstay_base::SystemRng;
 use mainstay_standins::{Pace, Story, Telling};
 
-use crate::config::{Flags, Input, Loaded, data, environment, http, llm, log, poll};
+use crate::config::{Flags, Input, Loaded, data, environment, fleet, http, llm, log, poll};
 use crate::demo::{self, Folder, Play};
 use crate::exit::Exit;
 use crate::{config, runtime, under_log};
@@ -13,6 +13,8 @@ use crate::{config, runtime, under_log};
 const SEED: u64 = 2_026;
 /// All services stand on one host, each of which would otherwise get five requests at once.
 const PER_HOST: &str = "32";
+/// How often workers are looked at: nobody waits a minute for a machine that was lost.
+const SWEEP_MS: &str = "5000";
 /// The last moment at which a story can begin: a year, so that no time overflows.
 const LATEST_START: i64 = 365 * 24 * 3_600;
 
@@ -25,8 +27,9 @@ Examples:
 
 A company of 14 services is simulated on this machine, with real health endpoints on loopback and a
 day of history. After a calm look the shared database slows and takes down who leans on it; then a
-certificate expires, a host hangs, a third party flaps. No other machine can reach it, and it calls
-none.
+certificate expires and a machine of the fleet is lost, a host hangs, a third party flaps. No other
+machine can reach it, and it calls none: the fleet's machines are stand-ins on loopback, and one is
+a process of this host.
 
 The data lies in a folder for temporary files (TMPDIR) that is removed at the end. Neither
 mainstay.toml nor the environment (MAINSTAY_*, DATABASE_URL) is read, and ./mainstay-data is not
@@ -55,6 +58,9 @@ pub struct Demo {
     /// Let the story stand still: for tests and pictures
     #[arg(long, conflicts_with = "fast", hide = true)]
     hold: bool,
+    /// Tell no more of the story than up to the second that was last read from standard input: for tests
+    #[arg(long, conflicts_with = "hold", hide = true)]
+    cue: bool,
 }
 
 /// Plays until a signal asks to stop.
@@ -79,6 +85,7 @@ impl Demo {
         let flags: Flags = vec![
             (&data::DATA_DIR, folder.to_owned()),
             (&http::LISTEN, self.listen.clone()),
+            (&fleet::SWEEP_MS, SWEEP_MS.to_owned()),
             // It calls no other machine.
             (&llm::PROVIDER, "fake".to_owned()),
             (&log::LEVEL, self.log_level.clone()),
@@ -101,6 +108,7 @@ impl Demo {
             _ => Telling::Usual,
         };
         let start_ms = self.start_at.saturating_mul(1_000);
-        Play { story: Story { seed: self.seed }, pace: Pace { start_ms, telling } }
+        let (story, pace) = (Story { seed: self.seed }, Pace { start_ms, telling });
+        Play { story, pace, is_cued: self.cue }
     }
 }

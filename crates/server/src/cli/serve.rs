@@ -20,7 +20,7 @@ use crate::metrics::Recorder;
 use crate::rooms::{self, Rooms};
 use crate::saturation::Pulse;
 use crate::wire::{self, Parts};
-use crate::work::{self, Runners};
+use crate::work::{self, Crew, Runners};
 use crate::{data, descriptors, journey, listen, monitor, runtime, shutdown};
 
 const EXAMPLES: &str = "\
@@ -213,7 +213,7 @@ fn start(
     let Beside { clock, recorder, own_port, cookie, is_demo } = beside;
     let Tasks { tasks, monitor: polls, runner } = running;
     let Rooms { db, ids, schema_version, events, jobs, handlers, accounts, seen, .. } = rooms;
-    let Rooms { pepper, journeys, reports, fleet, .. } = rooms;
+    let Rooms { pepper, journeys, reports, fleet, operator, .. } = rooms;
     let parts = monitor::Parts {
         clock: Arc::clone(&clock),
         ids: ids.clone(),
@@ -237,7 +237,8 @@ fn start(
     jobs.register(&[Arc::clone(&traveller)]);
     tasks.spawn(mainstay_journeys::engine::run(journeys.clone(), stop.clone()));
     if config.jobs.embedded {
-        *runner = Some(work::run(config, jobs.clone(), handlers, traveller, stop.clone())?);
+        let crew = Crew { handlers, traveller, operator };
+        *runner = Some(work::run(config, &jobs, crew, stop)?);
     } else {
         // Whoever runs jobs elsewhere need not have metrics that are read.
         tasks.spawn(mainstay_jobs::tell_depth(jobs.clone(), stop.clone()));

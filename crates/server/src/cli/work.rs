@@ -17,7 +17,8 @@ use crate::metrics::Recorder;
 use crate::rooms::{self, Rooms};
 use crate::saturation::Pulse;
 use crate::wire::{self, WorkParts};
-use crate::{data, journey, listen, runtime, shutdown, work};
+use crate::work::{self, Crew};
+use crate::{data, journey, listen, runtime, shutdown};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,12 +82,14 @@ async fn run_jobs(config: &Config) -> anyhow::Result<Exit> {
         tracing::info!("stopped before the database was open");
         return Ok(Exit::Fine);
     };
-    let (Rooms { db, ids, schema_version, jobs, handlers, accounts, journeys, .. }, ending) =
-        opened?;
+    let (
+        Rooms { db, ids, schema_version, jobs, handlers, operator, accounts, journeys, .. },
+        ending,
+    ) = opened?;
     let own_port = listener.as_ref().and_then(|(listener, _)| listener.local_addr().ok());
     let own_port = own_port.map(|address| address.port());
     let traveller = journey::runner(config, &clock, &journeys, own_port)?;
-    let runner = work::run(config, jobs, handlers, traveller, stop.clone())?;
+    let runner = work::run(config, &jobs, Crew { handlers, traveller, operator }, &stop)?;
     let pulse = Pulse::new(Arc::clone(&clock));
     let telling = listener.map(|(listener, address)| {
         let (recorder, pulse, runner) = (recorder.clone(), Arc::clone(&pulse), runner.turning());

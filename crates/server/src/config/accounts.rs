@@ -6,7 +6,7 @@ use mainstay_accounts::Pepper;
 
 use super::problem::Reason;
 use super::reader::{Reader, number};
-use super::setting::{Fallback, Kind, Setting};
+use super::setting::{Fallback, Kind, Setting, hidden};
 
 /// The key of every hash of a session or token.
 pub const PEPPER: Setting = Setting {
@@ -49,10 +49,6 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Option<AccountsConfig> {
 
 fn pepper(text: &str) -> Result<Pepper, Reason> {
     Pepper::new(text.trim()).map_err(|error| Reason::from(format!("is too short: {error}")))
-}
-
-fn hidden(_: &str) -> String {
-    mainstay_base::secret::MASK.to_owned()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use super::problem::{Origin, Reason};
 use super::reader::{Reader, boolean, path};
-use super::setting::{Fallback, Kind, Setting};
+use super::setting::{Fallback, Kind, Setting, hidden};
 
 /// What every key here begins with: no server goes by them.
 pub(super) const SECTION: &str = "client.";
@@ -142,10 +142,6 @@ fn is_this_machine(url: &Url) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }
-}
-
-fn hidden(_: &str) -> String {
-    mainstay_base::secret::MASK.to_owned()
 }
 
 #[cfg(test)]

@@ -4,18 +4,19 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use mainstay_base::Secret;
-use mainstay_base::secret::MASK;
 use mainstay_reports::llm::{OpenAiSettings, openai};
-use url::Url;
 
 use super::address;
 use super::layers::bad_value;
 use super::outbound::OutboundConfig;
 use super::problem::Reason;
+use super::provider::{base_url, shows_token};
 use super::reader::{Reader, number};
-use super::setting::{Fallback, Kind, Setting};
+use super::setting::{Fallback, Kind, Setting, hidden};
 use super::stage::Stage;
 
+/// A model on this host.
+const EXAMPLE: &str = "http://127.0.0.1:11434/v1";
 /// Who writes.
 pub const PROVIDER: Setting = Setting {
     key: "llm.provider",
@@ -103,19 +104,28 @@ pub(super) fn read(
     let provider = reader.optional(&PROVIDER, provider);
     let model = reader.required(&MODEL, model);
     let api_key = reader.optional(&API_KEY, api_key);
-    let base_url = reader.required(&BASE_URL, base_url);
+    let base_url = reader.required(&BASE_URL, |text| base_url(text, EXAMPLE));
     let timeout = reader.required(&TIMEOUT_MS, |text| number(text, TIMEOUTS_MS));
     let (provider, api_key) = (provider?, api_key?);
     check(reader, provider, api_key.is_some(), stage?)?;
     let timeout = Duration::from_millis(u64::from(timeout?));
     let settings = OpenAiSettings::new(base_url?, &model?, api_key.clone());
     let settings = OpenAiSettings { timeout, ca_file: outbound?.ca_file.clone(), ..settings };
-    Some(match provider {
+    let config = match provider {
         Some(Provider::Fake) => LlmConfig::Fake,
         Some(Provider::OpenAi) => LlmConfig::OpenAi(settings),
         None if api_key.is_some() => LlmConfig::OpenAi(settings),
+        None if stage == Some(Stage::Test) => LlmConfig::Fake,
         None => LlmConfig::Off,
-    })
+    };
+    if matches!(&config, LlmConfig::OpenAi(settings) if shows_token(&settings.base_url)) {
+        reader.warn(
+            "llm.base_url is plain http on another host: transcripts, reports and the key of the \
+             language model go over the network in the clear; use https://"
+                .to_owned(),
+        );
+    }
+    Some(config)
 }
 
 /// In production nobody is served a report that no model wrote, nor one that can't be had.
@@ -137,7 +147,7 @@ fn check(
         (Some(Provider::OpenAi), _) if !has_key && is_default_address => {
             "needs LLM_API_KEY, or LLM_BASE_URL for a model of your own; set one of them".into()
         }
-        (None, _) if !has_key && !is_default_address => {
+        (None, Stage::Production | Stage::Development) if !has_key && !is_default_address => {
             reader.warn(
                 "llm.base_url is set, but reports are off: set LLM_PROVIDER=openai, or LLM_API_KEY"
                     .to_owned(),
@@ -173,26 +183,6 @@ fn api_key(text: &str) -> Result<Secret<String>, Reason> {
         .ok_or_else(|| "is no key; give the provider's, without white space".into())
 }
 
-fn base_url(text: &str) -> Result<Url, Reason> {
-    let is_fit = |url: &Url| {
-        matches!(url.scheme(), "http" | "https")
-            && url.has_host()
-            && url.username().is_empty()
-            && url.password().is_none()
-            && url.query().is_none()
-            && url.fragment().is_none()
-    };
-    let url = Url::parse(text.trim()).ok().filter(is_fit);
-    url.ok_or_else(|| {
-        "is no web address without login and query; give one such as http://127.0.0.1:11434/v1"
-            .into()
-    })
-}
-
-fn hidden(_: &str) -> String {
-    MASK.to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +191,7 @@ mod tests {
 
     const KEY: (&str, &str) = ("LLM_API_KEY", "sk-hunter2");
     const PRODUCTION: (&str, &str) = ("MAINSTAY_ENV", "production");
+    const TEST: (&str, &str) = ("MAINSTAY_ENV", "test");
     const OPENAI: (&str, &str) = ("LLM_PROVIDER", "openai");
     const FAKE: (&str, &str) = ("LLM_PROVIDER", "fake");
     const OWN: (&str, &str) = ("LLM_BASE_URL", "http://127.0.0.1:11434/v1");
@@ -228,6 +219,9 @@ mod tests {
             (&[OPENAI, OWN], "openai"),
             (&[OWN], "off"),
             (&[FAKE], "fake"),
+            (&[TEST], "fake"),
+            (&[TEST, KEY], "openai"),
+            (&[TEST, OPENAI, OWN], "openai"),
             (&[FAKE, KEY], "fake"),
         ] {
             assert_eq!(word(variables), expected, "{variables:?}");
@@ -282,7 +276,7 @@ mod tests {
             (("LLM_BASE_URL", "llm.example"), "is no web address"),
             (("LLM_BASE_URL", "http://u:hunter2@llm.example"), "the value is no web address"),
             (("LLM_TIMEOUT_MS", "0"), "is not a whole number from 1000 to 480000"),
-            (("MAINSTAY_ENV", "prod"), "is neither production nor development"),
+            (("MAINSTAY_ENV", "prod"), "is neither production nor development nor test"),
         ] {
             let text = loaded(&[variable]).unwrap_err();
             assert!(text.contains(told) && !text.contains("hunter2"), "{text}");
@@ -293,5 +287,23 @@ mod tests {
     fn an_address_without_a_provider_is_warned_about() {
         let warnings = loaded(&[OWN]).unwrap().warnings;
         assert!(warnings[0].contains("reports are off"), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_model_elsewhere_without_encryption_is_warned_about_where_it_is_asked() {
+        let far = ("LLM_BASE_URL", "http://llm.example/v1");
+        for (variables, is_warned) in [
+            (&[OPENAI, far][..], true),
+            (&[KEY, far], true),
+            (&[FAKE, far], false),
+            (&[KEY, OWN], false),
+            (&[KEY, ("LLM_BASE_URL", "https://llm.example/v1")], false),
+            (&[KEY], false),
+        ] {
+            let warnings = loaded(variables).unwrap().warnings;
+            let told =
+                warnings.iter().any(|warning| warning.contains("in the clear; use https://"));
+            assert_eq!(told, is_warned, "{variables:?}: {warnings:?}");
+        }
     }
 }

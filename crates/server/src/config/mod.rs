@@ -10,6 +10,7 @@ pub mod environment;
 pub mod events;
 pub mod file;
 pub mod fleet;
+pub mod fly;
 pub mod history;
 pub mod http;
 pub mod jobs;
@@ -25,9 +26,11 @@ pub mod poll;
 mod postgres;
 pub mod print;
 pub mod problem;
+mod provider;
 pub mod reader;
 pub mod secrets;
 pub mod setting;
+pub mod sprites;
 pub mod sse;
 pub mod stage;
 pub mod storage;
@@ -82,7 +85,7 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// How long events can be read again.
     pub events: EventsConfig,
-    /// How the fleet is looked at.
+    /// How the fleet is looked at, and where its machines come from.
     pub fleet: FleetConfig,
     /// The address that Mainstay listens on, and how it is reached.
     pub http: HttpConfig,
@@ -173,7 +176,6 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let blobs = storage::read(reader, data_dir.as_deref());
     let database = database::read(reader);
     let events = events::read(reader);
-    let fleet = fleet::read(reader);
     let history = history::read(reader);
     let http = http::read(reader);
     let jobs = jobs::read(reader);
@@ -182,6 +184,7 @@ fn read(reader: &mut Reader<'_>) -> Option<Config> {
     let mail = mail::read(reader);
     let metrics = metrics::read(reader);
     let outbound = outbound::read(reader);
+    let fleet = fleet::read(reader, outbound.as_ref());
     let llm = llm::read(reader, stage, outbound.as_ref());
     let poll = poll::read(reader);
     let sse = sse::read(reader);

@@ -1,27 +1,6 @@
 //! The known name that was probably meant.
 
-/// A name may differ from the meant one in one of this many characters…
-const CHARACTERS_PER_MISTAKE: usize = 4;
-
-/// …and never in more than this many.
-const MAX_MISTAKES: usize = 3;
-
-/// Longer names than this are nobody's slip, and comparing them costs time.
-const MAX_COMPARED: usize = 80;
-
-/// The closest of `known` to `name`, if it is close enough to be a slip of the pen.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if name.chars().nth(MAX_COMPARED).is_some() {
-        return None;
-    }
-    let allowed = (name.chars().count() / CHARACTERS_PER_MISTAKE).clamp(1, MAX_MISTAKES);
-    known
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
+pub(crate) use mainstay_base::nearest;
 
 /// As [`nearest`] for dotted keys; the right name under the wrong table is close too.
 pub(super) fn nearest_key<'a>(
@@ -61,10 +40,5 @@ mod tests {
         ] {
             assert_eq!(nearest_key(name, KNOWN), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn a_huge_name_is_not_compared() {
-        assert_eq!(nearest(&"http.listen".repeat(100_000), KNOWN), None);
     }
 }

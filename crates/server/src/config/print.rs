@@ -109,6 +109,11 @@ mod tests {
         events.keep_count = 1000000 # default
         events.keep_days = 7 # default
         fleet.sweep_ms = 60000 # default
+        fly.agent_port = 7374 # default
+        # fly.api_token is not set
+        # fly.app is not set
+        fly.base_url = "https://api.machines.dev" # default
+        # fly.image is not set
         history.five_minute_days = 30 # default
         history.hourly_days = 400 # default
         history.missing_hours = 24 # default
@@ -147,6 +152,9 @@ mod tests {
         # s3.endpoint is not set
         # s3.region is not set
         # s3.secret_access_key is not set
+        sprites.base_url = "https://api.sprites.dev" # default
+        # sprites.install is not set
+        # sprites.token is not set
         sse.max_per_token = 5 # default
         sse.max_per_user = 1 # default
         # telemetry.otlp_endpoint is not set

@@ -52,6 +52,18 @@ impl<'a> Reader<'a> {
         self.layers.get(setting)
     }
 
+    /// Whether settings that only work together are there: all of them or none. `None` means that a
+    /// problem was noted.
+    pub fn all_or_none(&mut self, settings: &[&Setting]) -> Option<bool> {
+        let (given, missing): (Vec<&Setting>, Vec<&Setting>) =
+            settings.iter().partition(|setting| self.raw(setting).is_some());
+        if given.is_empty() || missing.is_empty() {
+            return Some(missing.is_empty());
+        }
+        self.problem(Problem::Parts { given: names(&given), missing: names(&missing) });
+        None
+    }
+
     /// Notes a problem.
     pub fn problem(&mut self, problem: Problem) {
         self.problems.push(problem);
@@ -69,6 +81,11 @@ impl<'a> Reader<'a> {
     pub fn finish(self) -> Result<Vec<String>, ConfigError> {
         if self.problems.is_empty() { Ok(self.warnings) } else { Err(self.problems) }
     }
+}
+
+fn names(settings: &[&Setting]) -> String {
+    let names = settings.iter().filter_map(|setting| setting.variables.first());
+    names.copied().collect::<Vec<_>>().join(", ")
 }
 
 /// A whole number within `range`.

@@ -2,8 +2,8 @@
 
 use super::layers::Layers;
 use super::{
-    accounts, client, data, database, events, fleet, history, http, jobs, llm, log, mail, metrics,
-    outbound, poll, sse, stage, storage, telemetry, tls,
+    accounts, client, data, database, events, fleet, fly, history, http, jobs, llm, log, mail,
+    metrics, outbound, poll, sprites, sse, stage, storage, telemetry, tls,
 };
 
 /// One thing that can be set, with every name it goes by.
@@ -72,6 +72,11 @@ pub const SETTINGS: &[&Setting] = &[
     &events::KEEP_COUNT,
     &events::KEEP_DAYS,
     &fleet::SWEEP_MS,
+    &fly::PORT,
+    &fly::TOKEN,
+    &fly::APP,
+    &fly::BASE_URL,
+    &fly::IMAGE,
     &history::FIVE_MINUTE_DAYS,
     &history::HOURLY_DAYS,
     &history::MISSING_HOURS,
@@ -110,6 +115,9 @@ pub const SETTINGS: &[&Setting] = &[
     &storage::ENDPOINT,
     &storage::REGION,
     &storage::SECRET_ACCESS_KEY,
+    &sprites::BASE_URL,
+    &sprites::INSTALL,
+    &sprites::TOKEN,
     &sse::MAX_PER_TOKEN,
     &sse::MAX_PER_USER,
     &telemetry::OTLP_ENDPOINT,
@@ -150,6 +158,11 @@ impl Fallback {
 /// The parts of a list that was given as text.
 pub fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// Of a secret nothing is shown.
+pub(super) fn hidden(_: &str) -> String {
+    mainstay_base::secret::MASK.to_owned()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub const STAGE: Setting = Setting {
     kind: Kind::Text,
     fallback: Fallback::Fixed("development"),
     mask: None,
-    help: "What this Mainstay is for: production refuses what is only for tests and demos; else development",
+    help: "What this Mainstay is for: production refuses what is only for tests and demos; test makes reports without a language model where none is named; else development",
 };
 
 /// What this Mainstay is for.
@@ -22,6 +22,8 @@ pub enum Stage {
     Production,
     /// Nobody does.
     Development,
+    /// Programs try it out: nobody reads its reports.
+    Test,
 }
 
 /// Reads it.
@@ -33,6 +35,7 @@ fn stage(text: &str) -> Result<Stage, Reason> {
     match text.trim() {
         "production" => Ok(Stage::Production),
         "development" => Ok(Stage::Development),
-        _ => Err("is neither production nor development; give one of them".into()),
+        "test" => Ok(Stage::Test),
+        _ => Err("is neither production nor development nor test; give one of them".into()),
     }
 }

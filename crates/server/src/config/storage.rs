@@ -4,13 +4,12 @@
 use std::path::Path;
 
 use mainstay_base::Secret;
-use mainstay_base::secret::MASK;
 use mainstay_outbound::{BlobPlace, S3Settings};
 
 use super::address;
-use super::problem::{Problem, Reason};
+use super::problem::Reason;
 use super::reader::Reader;
-use super::setting::{Fallback, Kind, Setting};
+use super::setting::{Fallback, Kind, Setting, hidden};
 
 /// The folder below the data folder.
 const FOLDER: &str = "blobs";
@@ -75,14 +74,8 @@ const ALL: [&Setting; 5] = [&ENDPOINT, &REGION, &BUCKET, &ACCESS_KEY_ID, &SECRET
 
 /// Reads where things are stored.
 pub(super) fn read(reader: &mut Reader<'_>, data_dir: Option<&Path>) -> Option<BlobPlace> {
-    let (given, missing): (Vec<_>, Vec<_>) =
-        ALL.into_iter().partition(|setting| reader.raw(setting).is_some());
-    if given.is_empty() {
+    if !reader.all_or_none(&ALL)? {
         return Some(BlobPlace::Folder(data_dir?.join(FOLDER)));
-    }
-    if !missing.is_empty() {
-        reader.problem(Problem::Parts { given: names(&given), missing: names(&missing) });
-        return None;
     }
     let mut text = |setting| reader.required(setting, trimmed);
     let (endpoint, region, bucket) = (text(&ENDPOINT), text(&REGION), text(&BUCKET));
@@ -104,17 +97,8 @@ pub(super) fn read(reader: &mut Reader<'_>, data_dir: Option<&Path>) -> Option<B
     Some(BlobPlace::S3(settings))
 }
 
-fn names(settings: &[&Setting]) -> String {
-    let names = settings.iter().filter_map(|setting| setting.variables.first());
-    names.copied().collect::<Vec<_>>().join(", ")
-}
-
 fn trimmed(text: &str) -> Result<String, Reason> {
     Ok(text.trim().to_owned())
-}
-
-fn hidden(_: &str) -> String {
-    MASK.to_owned()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use mainstay_base::Rng;
@@ -18,6 +19,10 @@ const PREFIX: &str = "mainstay-demo-";
 const OWNER: &str = "owner";
 /// Folders that one start removes, at most.
 const MOST_SWEPT: usize = 100;
+/// An agent that was just starting when its demo was killed still writes its card: how often a folder is
+/// emptied again, and how long it is waited in between.
+const MOST_TRIES: usize = 40;
+const PAUSE: Duration = Duration::from_millis(25);
 
 /// The folder of this demo. Dropped, it is removed.
 #[derive(Debug)]
@@ -47,8 +52,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What stays is swept by the next demo.
-        let _ = fs::remove_dir_all(&self.path);
+        remove(&self.path);
     }
 }
 
@@ -75,7 +79,19 @@ fn sweep(parent: &Path) {
     // Judged before they are counted: many that can't be removed do not keep the others.
     let abandoned = ours.map(|entry| entry.path()).filter(|path| is_abandoned(path));
     for path in abandoned.take(MOST_SWEPT) {
-        let _ = fs::remove_dir_all(&path);
+        remove(&path);
+    }
+}
+
+/// What can't be removed is left for the next demo.
+fn remove(path: &Path) {
+    for _ in 0..MOST_TRIES {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                std::thread::sleep(PAUSE);
+            }
+            _ => return,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The journey of the demo: from the shop window to the payment. It stops working while the shared
 //! database is slow, and works again after it.
 
+use mainstay_journeys::ReadSource;
 use mainstay_standins::{Company, Endpoint};
 
 use crate::rooms::Rooms;
@@ -11,8 +12,8 @@ const WAY: [(&str, &str, &str); 3] =
 
 /// Keeps the journey; its first run is due at once.
 pub(super) async fn keep(rooms: &Rooms, source: &str) -> anyhow::Result<()> {
-    let journeys = &rooms.journeys;
-    rooms.events.write(async |tx, out| journeys.create(tx, out, source, true).await).await?;
+    let (journeys, source) = (&rooms.journeys, ReadSource::read(source)?);
+    rooms.events.write(async |tx, out| journeys.create(tx, out, &source, true).await).await?;
     Ok(())
 }
 
@@ -32,7 +33,7 @@ pub(super) fn source(company: &Company) -> String {
 fn step(id: &str, endpoint: &Endpoint, word: &str) -> String {
     let url = endpoint.url();
     format!(
-        "  - id: {id}\n    get: \"{url}\"\n    timeout: 2s\n    expect: {{ status: 200, json: {{ status: {word} }}, within: 500ms }}\n"
+        "  - id: {id}\n    get: \"{url}\"\n    timeout: 2s\n    expect: {{ status: 200, json: {{ status: {word} }}, within: 1900ms }}\n"
     )
 }
 

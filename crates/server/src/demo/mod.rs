@@ -3,16 +3,21 @@
 //! A folder that goes with the process (`folder`) → the company takes its ports → who is watched
 //! (`watched`) is applied and a day of the story recorded as if it had been polled (`past`) → the call
 //! about its incident is uploaded (`report`), which a stand-in for a language model reports on, and a journey through the company kept
-//! (`journey`) → Mainstay serves as ever, the company begins to answer, and whoever looks is told where (`welcome`).
+//! (`journey`) → a small fleet is set up (`fleet`, with what it would have found: `findings`), which now and then loses a machine (`losses`) → Mainstay serves as ever, the company begins to answer, and whoever looks is told where (`welcome`). Tests give the story its cues (`cue`).
 
+mod cue;
+mod findings;
+mod fleet;
 mod folder;
 mod journey;
+mod losses;
 mod past;
 mod report;
 mod watched;
 mod welcome;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use mainstay_base::{Clock, SystemClock};
@@ -26,6 +31,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::rooms::Rooms;
 use crate::{listen, output, shutdown};
+use fleet::Keeper;
 pub(crate) use folder::Folder;
 use welcome::Welcome;
 
@@ -34,6 +40,8 @@ use welcome::Welcome;
 pub(crate) struct Play {
     pub(crate) story: Story,
     pub(crate) pace: Pace,
+    /// Whether it waits for its cues.
+    pub(crate) is_cued: bool,
 }
 
 /// Plays until a signal asks to stop.
@@ -54,9 +62,13 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
     let call = Call::about(play.story, now);
     let model = report::stand_in(call.clone()).await?;
     let config = &report::written_by(config, &model)?;
+    let machines = fleet::stand_in(&clock).await?;
+    let config = &machines.provide(config)?;
     let (answering, journey) = (TaskTracker::new(), journey::source(&company));
-    let announce = |welcome: Welcome, site: &str| {
-        let director = Director::begin(play.story, play.pace, Arc::clone(&clock));
+    let nets = fleet::nets(&company);
+    let announce = |(welcome, keeper): (Welcome, Keeper), site: &str| {
+        let director = Director::begin(play.story, play.pace, play.clock(&clock)?);
+        answering.spawn(keeper.keep(machines, play.story, director.clone(), stop.clone()));
         company.start(&director, &answering, &stop);
         output::write_stdout(&welcome.text(site, &play))
     };
@@ -66,7 +78,7 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
             report::upload(rooms, call, now).await?;
         }
         journey::keep(rooms, &journey).await?;
-        Ok(welcome)
+        Ok((welcome, fleet::launch(rooms, &nets, Arc::clone(&clock)).await?))
     };
     // Browsers send a cookie to every port of a host: the demo must not take the place of a session with
     // another Mainstay on this machine.
@@ -76,4 +88,15 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
     answering.close();
     answering.wait().await;
     served
+}
+
+impl Play {
+    /// What the story is told by.
+    fn clock(&self, clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn Clock>> {
+        if !self.is_cued {
+            return Ok(Arc::clone(clock));
+        }
+        let start = Duration::from_millis(u64::try_from(self.pace.start_ms).unwrap_or(0));
+        Ok(cue::by_stdin(Arc::clone(clock), start)?)
+    }
 }

@@ -5,6 +5,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use mainstay_accounts::PageAsk;
 use mainstay_base::Timestamp;
+use mainstay_http::{SettingSource, SettingView};
 use mainstay_reports::llm::{OpenAiSettings, fake};
 use mainstay_reports::{FileName, Window};
 use mainstay_standins::Call;
@@ -29,8 +30,26 @@ pub(super) async fn stand_in(call: Option<Call>) -> anyhow::Result<LlmServer> {
 
 /// The same configuration, with reports by the stand-in.
 pub(super) fn written_by(config: &Config, model: &LlmServer) -> anyhow::Result<Config> {
-    let settings = OpenAiSettings::new(model.base_url().parse()?, MODEL, None);
-    Ok(Config { llm: LlmConfig::OpenAi(settings), ..config.clone() })
+    let base_url = model.base_url();
+    let settings = OpenAiSettings::new(base_url.parse()?, MODEL, None);
+    let shown = config.shown.iter().map(|setting| shown(setting, &base_url)).collect();
+    Ok(Config { llm: LlmConfig::OpenAi(settings), shown, ..config.clone() })
+}
+
+/// A setting as it is told: who writes reports is known only when the stand-in has its port.
+fn shown(setting: &SettingView, base_url: &str) -> SettingView {
+    let value = match setting.key {
+        "llm.provider" => "openai",
+        "llm.model" => MODEL,
+        "llm.base_url" => base_url,
+        _ => return setting.clone(),
+    };
+    SettingView {
+        value: Some(format!("{value:?}")),
+        source: SettingSource::Flag,
+        source_name: Some("mainstay demo".to_owned()),
+        ..setting.clone()
+    }
 }
 
 /// Uploads the transcript for the only account there is; the runner has the report made of it.
@@ -48,10 +67,29 @@ pub(super) async fn upload(rooms: &Rooms, call: &Call, now: Timestamp) -> anyhow
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::testing::input;
+    use crate::config::{llm, load};
     use mainstay_reports::prompt::Prompt;
     use mainstay_reports::schema;
     use mainstay_reports::transcript::{Transcript, TranscriptForm};
     use mainstay_standins::Story;
+
+    #[tokio::test]
+    async fn the_settings_tell_that_the_stand_in_is_asked() {
+        let model = stand_in(None).await.unwrap();
+        let config = load(input(vec![(&llm::PROVIDER, "fake".to_owned())], &[], ""));
+        let config = config.map_err(|error| error.to_string()).unwrap().config;
+        let config = written_by(&config, &model).unwrap();
+        let told = |key: &str| {
+            let found = config.shown.iter().find(|setting| setting.key == key).unwrap();
+            (found.value.clone().unwrap_or_default(), found.source_name.clone())
+        };
+        let by = Some("mainstay demo".to_owned());
+        assert_eq!(told("llm.provider"), (r#""openai""#.to_owned(), by.clone()));
+        assert_eq!(told("llm.model"), (format!("{MODEL:?}"), by.clone()));
+        assert_eq!(told("llm.base_url"), (format!("{:?}", model.base_url()), by));
+        assert_eq!(told("llm.timeout_ms").0, "180000");
+    }
 
     #[test]
     fn the_call_of_every_story_is_known_by_its_prompt_and_makes_a_report_that_fits() {

@@ -30,7 +30,7 @@ impl Welcome {
     /// What is printed.
     pub(super) fn text(&self, site: &str, play: &Play) -> String {
         let (link, password) = (self.link.reveal(), self.password.expose());
-        let (seed, ahead) = (play.story.seed, ahead(play.pace));
+        let (seed, ahead) = (play.story.seed, ahead(play));
         format!(
             "Mainstay, watching a simulated company of 14 services on this machine. Open this link:\n\n  \
              {site}/login#{link}\n\n\
@@ -42,8 +42,11 @@ impl Welcome {
 }
 
 /// What is to come, so that whoever looks knows what to look at.
-fn ahead(pace: Pace) -> String {
-    let [slows, fails, over] = match pace {
+fn ahead(play: &Play) -> String {
+    if play.is_cued {
+        return "The story waits for its cues.\n".to_owned();
+    }
+    let [slows, fails, over] = match play.pace {
         Pace { telling: Telling::Usual, start_ms: 0 } => [18, 50, 90],
         Pace { telling: Telling::Hurried, start_ms: 0 } => [5, 36, 77],
         Pace { telling: Telling::Held, .. } => return "The story stands still.\n".to_owned(),

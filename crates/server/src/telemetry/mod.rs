@@ -105,20 +105,38 @@ pub fn install(
     clock: Arc<dyn Clock>,
 ) -> Result<Telemetry, TelemetryError> {
     let style = Style::choose(config.log.format, screen);
-    let filter = log::filter(&config.log.level).map_err(TelemetryError::Level)?;
     #[cfg_attr(not(feature = "otel"), expect(unused_mut, reason = "traces are one more layer"))]
     let mut layers = vec![log_layer(style, clock, log()?)];
     #[cfg(feature = "otel")]
     let exporter = config.telemetry.otlp_endpoint.as_deref().map(otel::start).transpose()?;
     #[cfg(feature = "otel")]
     layers.extend(exporter.as_ref().map(otel::Exporter::layer));
-    tracing::subscriber::set_global_default(subscriber(filter, layers))
-        .map_err(|_| TelemetryError::AlreadySet)?;
-    panic::log_panics();
+    set_up(&config.log.level, layers)?;
     Ok(Telemetry {
         #[cfg(feature = "otel")]
         exporter,
     })
+}
+
+/// Sets up logging for a program that has no configuration: what matters, to standard error.
+///
+/// # Errors
+/// [`TelemetryError`] when it is set up already.
+pub fn install_plain(screen: Screen, clock: Arc<dyn Clock>) -> Result<Telemetry, TelemetryError> {
+    let style = Style::choose(log::LogFormat::Auto, screen);
+    set_up("info", vec![log_layer(style, clock, log()?)])?;
+    Ok(Telemetry {
+        #[cfg(feature = "otel")]
+        exporter: None,
+    })
+}
+
+fn set_up(level: &str, layers: Vec<BoxedLayer>) -> Result<(), TelemetryError> {
+    let filter = log::filter(level).map_err(TelemetryError::Level)?;
+    tracing::subscriber::set_global_default(subscriber(filter, layers))
+        .map_err(|_| TelemetryError::AlreadySet)?;
+    panic::log_panics();
+    Ok(())
 }
 
 /// The way to standard error, made once for the process.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use mainstay_base::{Id, SystemClock};
-use mainstay_fleet::agents::{AgentDoor, AgentError, Agents as _, NetResult, WebAgents};
+use mainstay_fleet::agents::{AgentCard, AgentDoor, AgentError, Agents as _, NetResult, WebAgents};
 use mainstay_fleet::providers::{Order, ProcessSettings, Processes, Provider as _, Size};
 use mainstay_fleet::{AgentKey, Machine, NetOrder, ProviderError};
 use mainstay_standins::door::{Answering, Door, Question, Reply};
@@ -82,8 +82,9 @@ async fn it_polls_what_its_nets_name_and_keeps_what_it_finds() {
     let net = NetOrder { id: id(7), generation: 5, definition };
     agents().load(&door, &net).await.unwrap();
     let found = first_result(&door, id(7)).await;
-    assert_eq!((found.generation, &found.result["service"]), (5, &json!("orders")));
-    assert_eq!((&found.result["ok"], &found.result["error"]), (&json!(true), &Value::Null));
+    assert_eq!((found.generation, &found.result["name"]), (5, &json!("orders")));
+    let (status, error) = (&found.result["status"], &found.result["error"]);
+    assert_eq!((status, error), (&json!("healthy"), &Value::Null));
     let odd = NetOrder { definition: json!({ "service": [] }), ..net };
     let refused = agents().load(&door, &odd).await.unwrap_err();
     assert!(matches!(&refused, AgentError::Refused(text) if text.contains("service")), "{refused}");
@@ -101,7 +102,9 @@ async fn it_calls_nothing_inside_unless_it_may() {
     let net = NetOrder { id: id(7), generation: 1, definition };
     agents().load(&door, &net).await.unwrap();
     let found = first_result(&door, id(7)).await;
-    assert_eq!(found.result["error"]["kind"], "blocked_address");
+    assert_eq!(found.result["status"], "down");
+    let error = found.result["error"].as_str().unwrap();
+    assert!(error.contains("is not called"), "{error}");
     provider.destroy(&machine).await.unwrap();
 }
 
@@ -113,6 +116,23 @@ async fn one_that_nobody_calls_ends_by_itself() {
     let deadline = Instant::now() + PATIENCE;
     // Only the process is looked at: it was started here, so nobody has to ask it.
     while !matches!(provider.look(&machine).await, Err(ProviderError::Gone(_))) {
+        assert!(Instant::now() < deadline, "it goes on");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+#[tokio::test]
+async fn one_whose_home_is_gone_ends_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider = provider(folder.path(), &[], Duration::from_mins(10));
+    provider.create(&order()).await.unwrap();
+    let agents = folder.path().join("agents");
+    let home = std::fs::read_dir(&agents).unwrap().next().unwrap().unwrap().path();
+    let card = AgentCard::read(&home).unwrap();
+    assert!(card.process.is_alive());
+    std::fs::remove_dir_all(&agents).unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    while card.process.is_alive() {
         assert!(Instant::now() < deadline, "it goes on");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -15,7 +15,7 @@ fn migrate(folder: &Path, address: &str, action: &[&str]) -> String {
 }
 
 async fn up_down_up(dialect: Dialect) {
-    let database = TestDatabase::new(dialect).await;
+    let database = TestDatabase::empty(dialect).await;
     let folder = tempfile::tempdir().unwrap();
     let (folder, address) = (folder.path(), database.address());
     assert!(migrate(folder, &address, &["status"]).contains("pending"));
@@ -38,7 +38,7 @@ async fn migrations_go_up_down_and_up_on_postgres() {
 }
 
 async fn two_at_once(dialect: Dialect) {
-    let database = TestDatabase::new(dialect).await;
+    let database = TestDatabase::empty(dialect).await;
     let folder = tempfile::tempdir().unwrap();
     let start = || {
         let mut command = mainstay(folder.path());
@@ -71,7 +71,7 @@ fn looking_makes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_serves_on_postgres_and_never_logs_the_password() {
-    let database = TestDatabase::new(Dialect::Postgres).await;
+    let database = TestDatabase::empty(Dialect::Postgres).await;
     let address = database.address();
     let folder = tempfile::tempdir().unwrap();
     let server =
@@ -131,7 +131,7 @@ fn a_backup_taken_while_serving_comes_back_on_another_machine() {
     let server = Server::start(folder.path());
     let installation = server.logged("installation");
     let told = run_well(folder.path(), &["backup", "monday.db"]);
-    assert!(told.contains("monday.db holds the database at schema version 12"), "{told}");
+    assert!(told.contains("monday.db holds the database at schema version 15"), "{told}");
     let (code, _, error) = run(folder.path(), &["restore", "monday.db"]);
     assert_eq!(code, Some(2), "it is served: {error}");
     server.stop();

@@ -1,8 +1,8 @@
 //! `mainstay demo`, as a stranger meets it.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use mainstay_base::Timestamp;
@@ -12,12 +12,14 @@ use crate::client::request;
 use crate::people::{post, signed};
 use crate::process::{PATIENCE, mainstay, send_signal};
 
-/// From the command to the link; several tests share the machine, so that a stranger waits less.
+/// From the command to the first session.
 const ALIVE_WITHIN: Duration = Duration::from_secs(10);
 
 /// A running demo, killed when the test ends.
 struct Demo {
     child: Child,
+    /// Where a story is given its cues that was started with `--cue`.
+    cues: ChildStdin,
     address: String,
     token: String,
     /// The headers of whoever signed in.
@@ -35,14 +37,21 @@ impl Demo {
 
     /// Waits for the link.
     fn spawn(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let cues = child.stdin.take().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let link = lines.map_while(Result::ok).find_map(|line| {
             let (address, token) = line.trim().strip_prefix("http://")?.split_once("/login#")?;
             Some((address.to_owned(), token.to_owned()))
         });
         let (address, token) = link.expect("it prints a link");
-        Self { child, address, token, session: String::new() }
+        Self { child, cues, address, token, session: String::new() }
+    }
+
+    /// Lets the story be told up to a second.
+    fn cue(&mut self, second: u32) {
+        writeln!(self.cues, "{second}").unwrap();
     }
 
     fn get(&self, path: &str) -> Value {
@@ -111,8 +120,9 @@ fn past(demo: &Demo) -> Vec<(Value, Value, Value, Value)> {
 fn a_stranger_sees_a_calm_company_and_then_an_incident_with_its_cause() {
     let folder = tempfile::tempdir().unwrap();
     let began = Instant::now();
-    let demo = Demo::start(folder.path(), &["--fast"]);
+    let mut demo = Demo::start(folder.path(), &["--fast", "--cue"]);
     assert!(began.elapsed() < ALIVE_WITHIN, "{:?}", began.elapsed());
+    demo.cue(4);
     assert_eq!(demo.root_cause(), None, "a calm look first");
     let services = demo.get("/api/services?limit=200");
     assert_eq!(services["items"].as_array().unwrap().len(), 14);
@@ -120,6 +130,7 @@ fn a_stranger_sees_a_calm_company_and_then_an_incident_with_its_cause() {
     let again = post(&demo.address, "/api/auth/enter", "", &json!({"token": demo.token}));
     assert_eq!(again.status, 400, "the link works once");
 
+    demo.cue(40);
     demo.await_root_cause(Some(("PostgreSQL main", "down")));
     demo.stop("TERM");
     assert_eq!(left_in(folder.path()), Vec::<String>::new());
@@ -128,8 +139,9 @@ fn a_stranger_sees_a_calm_company_and_then_an_incident_with_its_cause() {
 #[test]
 fn the_incident_ends() {
     let folder = tempfile::tempdir().unwrap();
-    let demo = Demo::start(folder.path(), &["--start-at", "78"]);
+    let mut demo = Demo::start(folder.path(), &["--start-at", "78", "--cue"]);
     demo.await_root_cause(Some(("PostgreSQL main", "degraded")));
+    demo.cue(100);
     demo.await_root_cause(None);
     demo.stop("TERM");
 }

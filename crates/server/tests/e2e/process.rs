@@ -117,6 +117,12 @@ impl Server {
         assert_eq!(self.wait().code(), Some(0), "{:#?}", self.log());
     }
 
+    /// Ends it at once, if it has not ended already.
+    pub(crate) fn end(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     /// Waits for a line in which `find` finds something.
     pub(crate) fn await_logged<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> T {
         let began = Instant::now();
@@ -134,8 +140,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
 }
 

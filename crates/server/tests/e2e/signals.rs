@@ -51,7 +51,8 @@ async fn the_second_signal_ends_at_once_and_says_which() {
         let _asking = ask(&server);
         wait_for_request(&server).await;
         server.signal("TERM");
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        // Two that wait together would be one, or in any order.
+        server.await_line("a second signal");
         server.signal(signal);
         assert_eq!(server.wait().code(), Some(code));
     }

@@ -1,7 +1,7 @@
 //! `mainstay work`, and what waits for it.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mainstay_store::{Db, Dialect, Sql};
 use mainstay_testkit::TestDatabase;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::client::{get, request};
 use crate::mail::MailServer;
 use crate::people::{post, set_up, signed};
-use crate::process::{Server, mainstay};
+use crate::process::{PATIENCE, Server, mainstay};
 
 const PEPPER: &str = "the same pepper for both of them, and long";
 
@@ -71,8 +71,15 @@ fn a_runner_alone_tells_how_it_is_and_serves_nothing_else() {
     let mut runner = Server::spawn_unready(command);
     let address = runner.await_logged(told_address);
     assert_eq!(get(&address, "/healthz").json(), json!({"status": "alive"}));
-    let ready = get(&address, "/readyz");
-    assert_eq!(ready.status, 200, "{}", ready.text());
+    let began = Instant::now();
+    let ready = loop {
+        let ready = get(&address, "/readyz");
+        if ready.status == 200 {
+            break ready;
+        }
+        assert!(began.elapsed() < PATIENCE, "{}", ready.text());
+        std::thread::sleep(Duration::from_millis(50));
+    };
     let checks = ready.json()["checks"].clone();
     let names: Vec<_> = checks.as_array().unwrap().iter().map(|check| &check["name"]).collect();
     assert_eq!(names, ["database", "runtime", "runner"]);

@@ -8,6 +8,8 @@ use crate::world::{Grade, Manner, Says, World};
 const CALL_MS: f64 = 9.0;
 /// How long a service waits for another one.
 const PATIENCE_MS: f64 = 800.0;
+/// How long a service waits for a thing: what it reports of it can't take longer than its own answer.
+pub(super) const LONGEST_MS: f64 = 850.0;
 
 /// One thing that was checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +56,7 @@ fn of_thing(
         team: thing.team,
         channel: thing.channel,
         grade: world.grade(need.on),
-        latency_ms: thing.usual_ms * stretch * slower,
+        latency_ms: (thing.usual_ms * stretch * slower).min(LONGEST_MS),
         error: words::of_trouble(says, service.wire),
     })
 }

@@ -51,7 +51,7 @@ impl App {
         let ["v1", "apps", app, "machines", rest @ ..] = parts.as_slice() else {
             return Reply::text(404, "404 page not found");
         };
-        if *app != self.options.app {
+        if *app != self.options.app || self.switches.no_app {
             return error(404, "app not found");
         }
         match (question.method.as_str(), rest) {
@@ -100,6 +100,9 @@ impl App {
     }
 
     fn list(&mut self, question: &Question, now: Now) -> Reply {
+        if self.switches.lists_fail {
+            return error(503, "unavailable: try again later");
+        }
         if self.switches.empty_lists {
             return Reply::json(200, &json!([]));
         }
@@ -202,9 +205,13 @@ impl App {
         self.nonces = self.nonces.saturating_add(1);
         let nonce = format!("{:012x}", self.nonces);
         let options = self.options.clone();
+        let times_out = self.switches.leases_time_out;
         let Some(machine) = self.find(id).filter(|one| one.state != State::Destroyed) else {
             return missing();
         };
+        if times_out && method == "POST" && action == "lease" {
+            return error(408, "deadline_exceeded: the host did not answer in time");
+        }
         if method == "GET" && action == "lease" {
             return lease::shown(machine, 200);
         }

@@ -215,6 +215,11 @@ impl Shared {
         if question.bearer() != Some(app.options.token.as_str()) {
             return Some(error(401, "Authenticate: token validation error"));
         }
+        let is_of_machine = question.path.len() > 4;
+        if let Some(left) = app.switches.not_found.checked_sub(1).filter(|_| is_of_machine) {
+            app.switches.not_found = left;
+            return Some(missing());
+        }
         app.throttled(question, now)
     }
 

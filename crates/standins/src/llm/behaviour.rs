@@ -15,6 +15,8 @@ pub enum Behaviour {
     RateLimited(Option<u64>),
     /// A failure of its own, with this status.
     Failing(u16),
+    /// The same with a page of five megabytes, as a proxy gives it.
+    FailingAtLength(u16),
     /// Says no, with this status and code.
     Refusing(u16, &'static str),
     /// Refuses an answer by schema, and answers well in any JSON.
@@ -70,6 +72,7 @@ impl Behaviour {
                 sent
             }
             Self::Failing(status) => error(status, "server_error", "The server had an error."),
+            Self::FailingAtLength(status) => error(status, "server_error", &"x".repeat(HUGE)),
             Self::Refusing(status, code) => error(status, code, "That can't be done: hunter2."),
             Self::NoSchemas if format == Some("json_schema") => error(
                 400,

@@ -70,6 +70,10 @@ impl Ledger {
         Sent::Json(201, json!({ "id": id, "status": "processing" }))
     }
 
+    pub(crate) fn created(&self) -> usize {
+        self.looks.len()
+    }
+
     pub(crate) fn look(&mut self, id: &str) -> Sent {
         let Some(looks) = self.looks.get_mut(id) else { return unknown() };
         *looks = looks.saturating_add(1);
@@ -145,6 +149,7 @@ mod tests {
     fn only_what_is_approved_is_charged() {
         let mut ledger = Ledger::new(Settling::Approves { after: 1 });
         ledger.create();
+        assert_eq!(ledger.created(), 1);
         assert!(matches!(ledger.charge("a-1"), Sent::Json(409, _)));
         ledger.look("a-1");
         ledger.look("a-1");

@@ -68,6 +68,12 @@ impl PaymentServer {
     pub fn settle(&self, settling: Settling) {
         lock(&self.ledger).settle(settling);
     }
+
+    /// How many authorisations it has created.
+    #[must_use]
+    pub fn created(&self) -> usize {
+        lock(&self.ledger).created()
+    }
 }
 
 impl Drop for PaymentServer {

@@ -146,6 +146,8 @@ impl Org {
             let mut shown = sprite.json(self.status(sprite, now));
             if let Some(fields) = shown.as_object_mut() {
                 fields.insert("org_slug".to_owned(), json!("standin"));
+                // What a list tells of a sprite is less than what the sprite tells of itself.
+                fields.remove("id");
             }
             shown
         });
@@ -249,7 +251,7 @@ fn lines(action: &str, is_cut: bool) -> Reply {
     Reply { status: 200, headers, body, coming }
 }
 
-fn missing() -> Reply {
+pub(crate) fn missing() -> Reply {
     error(404, "not_found", "sprite not found")
 }
 

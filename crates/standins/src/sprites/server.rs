@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use mainstay_base::Clock;
 
-use super::org::{Now, Org};
+use super::org::{Now, Org, missing};
 use super::sprite::{Sprite, Status};
 use super::switches::SpriteSwitches;
 use crate::agent::Agent;
@@ -150,6 +150,15 @@ impl Shared {
         }
         if let Some((status, body)) = &org.switches.everything {
             return Some(Reply::text(*status, body));
+        }
+        let is_of_sprite = question.path.len() > 2;
+        if let Some(left) = org.switches.not_found.checked_sub(1).filter(|_| is_of_sprite) {
+            org.switches.not_found = left;
+            return Some(missing());
+        }
+        if org.switches.is_elsewhere {
+            let nothing = serde_json::json!({ "sprites": [], "has_more": false });
+            return Some(if is_of_sprite { missing() } else { Reply::json(200, &nothing) });
         }
         let is_known = question.bearer() == Some(org.options.token.as_str());
         let body = serde_json::json!({ "error": "unauthorized", "message": "invalid token" });

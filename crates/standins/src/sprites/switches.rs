@@ -9,6 +9,10 @@ pub struct SpriteSwitches {
     pub is_full: bool,
     /// This many creates are carried out, and their answer is cut.
     pub creates_lost: u32,
+    /// This many questions about a sprite are answered with 404 although it is there.
+    pub not_found: u32,
+    /// The token is of another organisation, which has no sprites.
+    pub is_elsewhere: bool,
     /// Streams of lines end in the middle.
     pub streams_cut: bool,
     /// Everything is answered with this status and this body.

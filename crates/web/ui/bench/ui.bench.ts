@@ -91,17 +91,20 @@ it('draws a graph of 2 000 nodes', async () => {
   figure(`ui.graph_${String(GRAPH_NODES)}_ms`, median(times), 'ms');
 });
 
-it('holds its memory while 50 events come in a second', async () => {
+it.each([
+  ['heap', '/services'],
+  ['heap_activity', '/activity'],
+])('holds its memory while 50 events come in a second: %s', async (name, path) => {
   const visit = await large.visit(wide);
-  await go(visit.page, '/services');
+  await go(visit.page, path);
   crowd.turns = true;
   await pause(60_000);
   const before = await heapOf(visit.page);
   await pause(MINUTES * 60_000);
   const after = await heapOf(visit.page);
   crowd.turns = false;
-  figure('ui.heap_mb', after / 1e6, 'MB');
-  figure('ui.heap_growth_mb', (after - before) / 1e6, 'MB');
+  figure(`ui.${name}_mb`, after / 1e6, 'MB');
+  figure(`ui.${name}_growth_mb`, (after - before) / 1e6, 'MB');
   await close(visit);
 });
 

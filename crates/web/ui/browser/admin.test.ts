@@ -66,6 +66,7 @@ it('says in words that somebody has an account already', async () => {
   const { page, mayRefuse } = here;
   mayRefuse(409);
   await go(page, '/admin/invites');
+  await page.locator('[data-create]').first().waitFor();
   await page.keyboard.press('c');
   await page.keyboard.type(ADMIN.email);
   await page.keyboard.press('Enter');

@@ -58,9 +58,9 @@ describe.each([
     const scrubber = page.getByRole('slider', { name: 'The moment that is shown' });
     await scrubber.focus();
     // Until the marks are read, there is none to go to.
-    await page.getByRole('button', { name: /Back to: vault went down/ }).waitFor();
+    await page.getByRole('button', { name: /Back to: Incident .*, vault down/ }).waitFor();
     await page.keyboard.press('PageDown');
-    await expect.poll(() => scrubber.getAttribute('aria-valuetext')).toMatch(/, (just now|\d+\s(s|min) ago), vault went down(, 1 more because of it)?$/);
+    await expect.poll(() => scrubber.getAttribute('aria-valuetext')).toMatch(/, (just now|\d+\s(s|min) ago), vault down(, 1 hurt)?, .* so far$/);
 
     await go(page, '/system?row=runtime&inspector=open');
     await page.getByText(words).first().waitFor();

@@ -13,6 +13,8 @@ const NODE = 'external:postgresql main';
 /** More presses than these nobody makes. */
 const MOST_TABS = 40;
 
+/** How long the past takes to be shown. */
+const MARKED_MS = 3_000;
 const card = (page: Page) => page.getByRole('article', { name: CAUSE });
 const panel = (page: Page) => page.locator('aside');
 const main = (page: Page) => page.getByRole('main');
@@ -66,10 +68,13 @@ describe('by keys alone', () => {
     await expect.poll(async () => {
       await page.keyboard.press('End');
       await page.keyboard.press('PageDown');
+      // Until it is marked, this leads to an earlier one, which began with less.
+      const down = panel(page).getByText('was down').waitFor({ timeout: MARKED_MS });
+      if (!(await down.then(() => true, () => false))) return false;
       const past = await page.getByText('You look at').isVisible();
-      return past && (await main(page).getByText('1 root cause').isVisible());
-    }).toBe(true);
-    await panel(page).getByText('was down').waitFor();
+      // Who was polled just before the first that knew of the cause is one of its own at that moment.
+      return past && (await main(page).getByText(/ \d root causes?$/).isVisible());
+    }, { timeout: 10 * MARKED_MS }).toBe(true);
     const during = await drawn(page);
 
     await page.keyboard.press('Home');
@@ -98,6 +103,15 @@ describe('by keys alone', () => {
     expect(param(page, 'row')).toBe(NODE);
     await card(page).getByText('#platform-oncall').waitFor();
   });
+});
+
+it('marks what a failing journey crosses, in the graph and in its words', async () => {
+  const { page } = here;
+  const id = await stage.asAdmin(async (api) => (await api.list<{ id: string }>('/api/services?q=Orders'))[0]?.id ?? '');
+  await go(page, `/graph?row=${id}`);
+  await page.locator('[aria-live]').filter({ hasText: /Orders.*, journey .*buy something.* fails/ }).first().waitFor({ state: 'attached' });
+  await page.getByText('Legend', { exact: true }).click();
+  await page.getByText('a journey across it fails').waitFor();
 });
 
 it('takes in a service by a mapping that is tried on its endpoint', async () => {

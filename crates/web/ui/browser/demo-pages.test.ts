@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { expectAccessible, expectNoOverflow, go, keep, switchTo, THEMES, type Visit } from './harness';
 import { invite, type Api } from './people';
 import { openDemo } from './stage';
@@ -28,6 +28,18 @@ const PAGES: Record<string, readonly [path: string, whole: string]> = {
   'graph-folded': ['/graph?teams=*', '[data-drawn]'],
   thing: [`/graph/thing?node=${CAUSE}`, 'text=Who reports it'],
   'graph-past': ['/graph?at=BEFORE', 'text=You look at'],
+  journeys: ['/journeys', '[data-row] >> text=buy something'],
+  'journeys-panel': ['/journeys?row=JOURNEY&inspector=open', 'aside >> text=Open the failed run'],
+  journey: ['/journeys/JOURNEY', 'main >> text=Open the failed run'],
+  'journey-new': ['/journeys/new', 'text=sign in: 1 step'],
+  'journey-edit': ['/journeys/JOURNEY/edit', 'text=buy something: 3 steps'],
+  run: ['/runs/FAILED', '[aria-label="What failed"]'],
+  fleet: ['/fleet', '[data-row] >> text=frankfurt-1'],
+  'fleet-panel': ['/fleet?row=WORKER&inspector=open', 'aside >> text=Nets'],
+  'worker-new': ['/fleet/new', 'form'],
+  nets: ['/nets?row=SHOPNET&inspector=open', 'aside >> text=Storefront'],
+  'net-new': ['/nets/new', 'form'],
+  'net-edit': ['/nets/SHOPNET/edit', 'text=3 services'],
   reports: ['/reports', '[data-row] >> text=PostgreSQL main ran out'],
   'reports-panel': ['/reports?row=REPORT&inspector=open', 'aside >> text=stand-in'],
   report: ['/reports/REPORT', 'article >> text=PostgreSQL main ran out'],
@@ -51,6 +63,8 @@ const DOORS: Record<string, readonly [path: string, whole: string]> = {
   setup: ['/setup?first#TOKEN', 'form'],
 };
 const VIEWPORT = { width: 1440, height: 900 };
+/** It runs every ten seconds. */
+const RUN_LIMIT_MS = 30_000;
 const NARROW = { width: 360, height: 720 };
 
 const named: Record<string, string> = {};
@@ -76,6 +90,8 @@ beforeAll(async () => {
       CATALOG: catalog,
       DATABASE: dependencies.find(({ name }) => name === 'db')?.id,
       BEFORE: new Date(Date.now() - 30 * 60_000).toISOString(),
+      ...(await cast(api)),
+      ...(await travelled(api)),
       ...(await reported(api)),
       INVITE: await invite(api, 'zoe@example.com', 'viewer'),
       TOKEN: 'x'.repeat(43),
@@ -93,6 +109,25 @@ async function reported(api: Api): Promise<{ REPORT: string; SHARE: string }> {
   const REPORT = (await api.list<{ id: string }>('/api/files'))[0]?.id ?? '';
   const made = (await (await api.post(`/api/files/${REPORT}/shares`, {})).json()) as { link: string };
   return { REPORT, SHARE: made.link.split('#')[1] ?? '' };
+}
+
+/** The journey of the demo, and its run that failed because of the incident. */
+async function travelled(api: Api): Promise<{ JOURNEY: string; FAILED: string }> {
+  const found = async () => {
+    const [journey] = await api.list<{ id: string; failed_run_id: string | null }>('/api/journeys');
+    return journey?.failed_run_id ? { JOURNEY: journey.id, FAILED: journey.failed_run_id } : null;
+  };
+  return vi.waitUntil(found, { timeout: RUN_LIMIT_MS, interval: 250 });
+}
+
+/** A worker of the demo, and its net. */
+async function cast(api: Api): Promise<{ WORKER: string; SHOPNET: string }> {
+  const workers = await api.list<{ id: string; name: string }>('/api/workers');
+  const nets = await api.list<{ id: string; name: string }>('/api/nets');
+  return {
+    WORKER: workers.find(({ name }) => name === 'frankfurt-1')?.id ?? '',
+    SHOPNET: nets.find(({ name }) => name === 'shop-fra')?.id ?? '',
+  };
 }
 
 const filled = (path: string) => path.replace(/[A-Z]{4,}/g, (word) => named[word] ?? '');

@@ -161,7 +161,10 @@ describe('signing in', () => {
       await password.fill(`guess number ${String(attempt)}`);
       const answered = page.waitForResponse('**/api/auth/login');
       await page.keyboard.press('Enter');
-      if ((await answered).status() === 429) break;
+      const answer = await answered;
+      if (answer.status() === 429) break;
+      // Until it is told, which the one before is not any more, another try would not be sent.
+      await page.getByRole('alert').waitFor();
     }
     await page.locator('[data-wait]').waitFor();
     expect(await page.locator('[data-wait]').innerText()).toMatch(/try again in \d+ (s|min)/);

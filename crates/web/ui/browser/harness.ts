@@ -1,13 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 /** Where pictures are kept, when somebody wants to see them. */
 const screenshots = process.env['MAINSTAY_SCREENSHOTS'];
 /** Shorter than a test's own limit, so that a failure names what was waited for. */
 const WAIT_LIMIT_MS = 15_000;
+/** A page that was refused some times in a row tries again after this long at the latest, and a bit. */
+export const BACK_MS = 40_000;
 export type Theme = 'light' | 'dark';
 export const THEMES: readonly [Theme, Theme] = ['light', 'dark'];
 /** The last one is what a page goes on with. */
@@ -68,6 +70,12 @@ export async function go(page: Page, path: string): Promise<void> {
 /** Where a test's time begins when it stands still until the test moves it. */
 const NOON = Date.parse('2026-01-01T12:00:00Z');
 
+/** Says whether the page has stayed, and was not loaded anew since. */
+export async function markLoad(page: Page): Promise<() => Promise<boolean>> {
+  await page.evaluate(() => Object.assign(window, { stillHere: true }));
+  return () => page.evaluate(() => 'stillHere' in window);
+}
+
 /** Stops the page's clock before its first address, however slow the machine is. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install({ time: NOON });
@@ -77,23 +85,53 @@ export async function stopClock(page: Page): Promise<void> {
 
 /** Stops the page's clock, which must be installed, so that nothing happens any more but what a test does. */
 export async function pauseClock(page: Page): Promise<void> {
-  // It can't be stopped at a time that has passed meanwhile.
-  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1_000);
+  // It can't be stopped at a time that has passed meanwhile, as on a machine that is busy.
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1_000);
+      return;
+    } catch (error) {
+      if (tries === PAUSE_TRIES || !String(error).includes('past')) throw error;
+    }
+  }
 }
+
+const PAUSE_TRIES = 5;
+/** For what the page asks the server for, between two seconds of a clock that a test moves. */
+const ANSWER_MS = 30;
+/** For some dozens of such seconds, each of which takes a busy machine a while. */
+const TEXT_LIMIT_MS = 60_000;
+/** A step of slow motion, and how long what comes from outside may take in each. */
+const STEP_MS = 50;
+const STEP_PATIENCE_MS = 400;
 
 /**
  * Moves the page's clock second by second until an element has the text. Not in one go: what the
  * page asks the server for takes real time, in which a fake clock stands still.
  */
 export async function untilText(page: Page, selector: string, text: RegExp): Promise<void> {
-  const deadline = Date.now() + 15_000;
+  const deadline = Date.now() + TEXT_LIMIT_MS;
   let last = '';
   while (Date.now() < deadline) {
     last = (await page.locator(selector).textContent()) ?? '';
     if (text.test(last)) return;
     await page.clock.runFor(1_000);
+    await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
   }
   throw new Error(`${selector} still says "${last}", not ${String(text)}`);
+}
+
+/**
+ * Moves the page's clock, which must be paused, in slow motion until an element is there, and says how much of
+ * its time that took: what the server and a busy machine take in between is not counted.
+ */
+export async function untilShown(element: Locator, limitMs: number): Promise<number> {
+  for (let passed = 0; passed <= limitMs; passed += STEP_MS) {
+    const shown = await element.waitFor({ timeout: STEP_PATIENCE_MS }).then(() => true, () => false);
+    if (shown) return passed;
+    await element.page().clock.runFor(STEP_MS);
+  }
+  return Infinity;
 }
 
 /** Everything that axe knows to look for, on all of the page. */
@@ -105,12 +143,18 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
   expect(told, where).toEqual([]);
 }
 
-/** Nothing is wider than the window, so nothing has to be dragged sideways. */
+/**
+ * Nothing is wider than the window, so nothing has to be dragged sideways, and pages scroll inside the shell,
+ * never the shell itself. After a new size the page is laid out over several frames: what lasts counts.
+ */
 export async function expectNoOverflow(page: Page, where: string): Promise<void> {
-  await hasSettled(page);
-  const wider = await page.evaluate(() => {
+  await expect.poll(() => overflow(page), { message: where }).toEqual({ wider: [], sideways: false, down: false });
+}
+
+function overflow(page: Page): Promise<{ wider: string[]; sideways: boolean; down: boolean }> {
+  return page.evaluate(() => {
     const width = document.documentElement.clientWidth;
-    return [...document.querySelectorAll('body, body *:not(.visually-hidden, .skip)')]
+    const wider = [...document.querySelectorAll('body, body *:not(.visually-hidden, .skip)')]
       // A strip of tabs may be pushed sideways on purpose.
       .filter((element) => element.closest('nav')?.contains(element.parentElement) !== true)
       .filter((element) => element.getBoundingClientRect().right > width + 0.5)
@@ -124,22 +168,9 @@ export async function expectNoOverflow(page: Page, where: string): Promise<void>
         return true;
       })
       .map((element) => element.outerHTML.slice(0, 120));
-  });
-  expect(wider, where).toEqual([]);
-  // Pages scroll inside the shell, never the shell itself.
-  const moves = await page.evaluate(() => {
     const { scrollWidth, scrollHeight } = document.documentElement;
     const isShell = document.querySelector('.shell') !== null;
-    return { sideways: scrollWidth > innerWidth, down: isShell && scrollHeight > innerHeight };
-  });
-  expect(moves, where).toEqual({ sideways: false, down: false });
-}
-
-/** The window knows its new size a moment before units of its height do. */
-async function hasSettled(page: Page): Promise<void> {
-  await page.waitForFunction(() => {
-    const shell = document.querySelector('.shell');
-    return shell === null || Math.abs(shell.getBoundingClientRect().height - innerHeight) < 1;
+    return { wider, sideways: scrollWidth > innerWidth, down: isShell && scrollHeight > innerHeight };
   });
 }
 
@@ -181,7 +212,8 @@ async function keepEachTheme(page: Page, name: string, size: string): Promise<vo
 
 /** As when the system's theme changes at dusk. */
 export async function switchTo(page: Page, theme: Theme): Promise<void> {
-  await page.emulateMedia({ colorScheme: theme });
+  // Colours on their way from one theme to the other are nobody's.
+  await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
   await page.waitForSelector(`html[data-theme="${theme}"]`);
   await drawn(page);
 }

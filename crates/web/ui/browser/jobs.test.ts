@@ -111,13 +111,13 @@ it('narrows by the address, by the kind and by words', async () => {
   await expect.poll(rows).toHaveLength(2);
 });
 
-it('reads every five seconds while somebody looks', async () => {
+it('reads every fifteen seconds while somebody looks', async () => {
   await stopClock(here.page);
   const queue = await open();
   expect(queue.asked).toHaveLength(1);
-  await here.page.clock.runFor(4_500);
+  await here.page.clock.runFor(14_000);
   expect(queue.asked).toHaveLength(1);
-  await here.page.clock.runFor(1_000);
+  await here.page.clock.runFor(1_500);
   await expect.poll(() => queue.asked.length).toBe(2);
   await here.page.evaluate(() => {
     Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' });
@@ -143,4 +143,28 @@ it('is reached and walked by keys', async () => {
   await page.keyboard.press('Control+k');
   await page.keyboard.type('queue');
   expect(await page.locator('[role="option"][aria-selected="true"]').innerText()).toContain('Go to Jobs');
+});
+
+it('stands in the rail, and is found where people guess it', async () => {
+  const { page } = here;
+  await new Queue().serve(page);
+  await go(page, '/jobs?status=failed');
+  await page.waitForURL('**/admin/jobs?status=failed');
+  const rail = page.getByRole('navigation', { name: 'Main' });
+  const names = await rail.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')));
+  expect(names).toEqual(['Now', 'Services', 'Graph', 'Journeys', 'Fleet', 'Reports', 'Jobs', 'Admin', 'System', 'Account']);
+  expect(await rail.locator('[aria-current]').evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')))).toEqual(['Jobs']);
+});
+
+it('has room for every word of the rail on a phone', async () => {
+  const { page } = here;
+  await new Queue().serve(page);
+  for (const width of [390, 360]) {
+    await page.setViewportSize({ width, height: 844 });
+    await go(page, '/admin/jobs');
+    const cut = await page
+      .locator('nav.rail .label')
+      .evaluateAll((labels) => labels.filter((label) => label.scrollWidth > label.clientWidth).map((label) => label.textContent));
+    expect(cut).toEqual([]);
+  }
 });

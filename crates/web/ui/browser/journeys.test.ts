@@ -30,6 +30,7 @@ it('says what a journey is while there is none', async () => {
 it('shows mistakes at their lines as one types, and keeps what is right', async () => {
   const { page } = here;
   await go(page, '/journeys');
+  await page.locator('[data-create]').first().waitFor();
   await page.keyboard.press('c');
   await editor(page).waitFor();
   await editor(page).fill(source('typed').replace('expect:', 'expct:'));
@@ -44,7 +45,7 @@ it('shows mistakes at their lines as one types, and keeps what is right', async 
   await page.getByText('typed: 1 step, by hand').waitFor();
   await page.keyboard.press('Control+s');
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
-  expect(await page.title()).toContain('typed');
+  await expect.poll(() => page.title()).toContain('typed');
 });
 
 it('runs a journey, and shows on one axis what failed with got and expected', async () => {
@@ -63,14 +64,14 @@ it('runs a journey, and shows on one axis what failed with got and expected', as
   await lookAround(page, 'journey-run-failed');
   await go(page, '/');
   await go(page, '/journeys?filter=by+hand');
-  await page.getByText('fails', { exact: true }).first().waitFor();
+  await page.getByText('failing', { exact: true }).first().waitFor();
   shop();
   await page.getByRole('button', { name: 'Run by hand now' }).click();
   await page.getByText('Seen').waitFor();
   await page.getByText('passed').first().waitFor();
   await lookAround(page, 'journey-run-passed');
   await go(page, '/journeys');
-  await page.getByText('passes', { exact: true }).first().waitFor();
+  await page.getByText('passing', { exact: true }).first().waitFor();
   await lookAround(page, 'journeys');
 });
 

@@ -60,7 +60,7 @@ it('walks the rows by brackets, and the inspector follows', async () => {
   await press(']');
   expect(await here.page.locator('aside h2').innerText()).toBe(second);
   await press('[');
-  expect(address()).toBe(`/system?row=${first}&inspector=open`);
+  await expect.poll(address).toBe(`/system?row=${first}&inspector=open`);
   for (let step = 0; step <= rows.length; step += 1) await press(']');
   expect(await focused()).toBe(rows.at(-1));
 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, go, look } from './harness';
+import { expectAccessible, go, look, pauseClock, untilShown } from './harness';
 import { openOwnStage, visitEach } from './stage';
 import { watch } from './watched';
 
@@ -7,6 +7,7 @@ const stage = openOwnStage();
 const here = visitEach(stage);
 const watched = watch(stage);
 
+const SOON_MS = 2_000;
 const SCRIPT = '<img src=x onerror="document.title=1"> refused';
 const well = (name: string) => [{ name, type: 'database', healthy: true }];
 const ill = (name: string) => [
@@ -48,13 +49,14 @@ describe('an incident', () => {
 
   it('appears without a reload, with why, whom it hurts and whom to ask', async () => {
     const { page } = here;
+    await page.clock.install();
     await go(page, '/');
     await page.getByText('All 2 services are healthy.').waitFor();
+    await pauseClock(page);
     watched.upstream.at('/ledger', ill('vault'));
     await watched.poll(ledger);
-    const told = Date.now();
-    await card('vault').waitFor();
-    expect(Date.now() - told).toBeLessThan(2_000);
+    expect(await untilShown(card('vault'), SOON_MS)).toBeLessThan(SOON_MS);
+    await page.clock.resume();
     const text = (await card('vault').innerText()).replace(/\s+/g, ' ');
     for (const part of ['external', 'down', SCRIPT, 'Nobody can pay', 'slack #pay', '1 service hurt', 'Ledger', '1 more leans on it']) {
       expect(text).toContain(part);
@@ -118,7 +120,7 @@ describe('an incident', () => {
   it('stands on the wall, which fills the screen until Escape', async () => {
     const { page } = here;
     await go(page, '/?board');
-    const tiles = page.getByRole('list', { name: /^What everything leans on/ }).getByRole('listitem');
+    const tiles = page.getByRole('list', { name: /^Services and what they lean on/ }).getByRole('listitem');
     await tiles.first().waitFor();
     expect(await tiles.first().innerText()).toContain('vault');
     await tiles.first().getByText('root cause, hurts 1 of 2 services').waitFor();
@@ -159,6 +161,20 @@ describe('an incident', () => {
     const { page } = here;
     await go(page, '/');
     await card('vault').waitFor();
+    watched.upstream.at('/ledger', well('vault'));
+    await watched.poll(ledger);
+    await page.getByText('All 2 services are healthy.').waitFor();
+  });
+
+  it('is called unstable while it fails again and again', async () => {
+    const { page } = here;
+    await go(page, '/');
+    for (const says of [ill, well, ill, well, ill]) {
+      watched.upstream.at('/ledger', says('vault'));
+      await watched.poll(ledger);
+    }
+    await card('vault').getByText(/It failed \d times in the last hour\./).waitFor();
+    await look(page, 'now-unstable');
     watched.upstream.at('/ledger', well('vault'));
     await watched.poll(ledger);
     await page.getByText('All 2 services are healthy.').waitFor();

@@ -19,7 +19,7 @@ export class Program {
       throw new Error('MAINSTAY_BINARY must name the mainstay binary that the tests run');
     }
     const child = spawn(binary, args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       // Settings of whoever runs the tests must not reach the server under test.
       env: { PATH: process.env['PATH'], TMPDIR: this.folder, ...env },
     });
@@ -28,6 +28,13 @@ export class Program {
     const hear = (chunk: Buffer) => (this.#said += chunk.toString());
     child.stdout.on('data', hear);
     child.stderr.on('data', hear);
+    // One that has ended hears nothing, which whoever waits for what it does finds out.
+    child.stdin.on('error', () => undefined);
+  }
+
+  /** Writes a line to its standard input. */
+  tell(line: string): void {
+    this.#process?.stdin?.write(`${line}\n`);
   }
 
   /** Waits until it has said something. */
@@ -77,6 +84,7 @@ export class Program {
 
   async remove(): Promise<void> {
     await this.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    // An agent that has just been told to end may still write there.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }

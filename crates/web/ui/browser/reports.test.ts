@@ -3,6 +3,7 @@ import type { FileChooser, Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { go, keep, leave, lookAround } from './harness';
 import { PASSWORD } from './people';
+import { Shelf } from './shelf';
 import { openOwnStage, visitEach } from './stage';
 import { choose, drop, EXAMPLE } from './transcripts';
 
@@ -25,7 +26,7 @@ async function reported(page: Page, name: string, text = EXAMPLE.text): Promise<
 it('makes a report of a dropped transcript, live and without a reload', async () => {
   const { page } = here;
   await go(page, '/reports');
-  await page.getByText('No report was made yet.').waitFor();
+  await page.getByText('You have made no report yet.').waitFor();
   expect(await page.locator('[data-copy="command"]').innerText()).toContain(`${stage.origin}/api/files/upload`);
   await page.evaluate(() => {
     document.body.dataset['since'] = 'before';
@@ -39,7 +40,7 @@ it('makes a report of a dropped transcript, live and without a reload', async ()
   await page.locator('aside').getByRole('link', { name: 'Open the report' }).click();
   await article(page).waitFor();
   const title = await article(page).getByRole('heading', { level: 2 }).innerText();
-  expect(await page.title()).toBe(`${title} · Mainstay`);
+  await expect.poll(() => page.title()).toBe(`${title} · Mainstay`);
   const quotes = await page.locator('blockquote').allInnerTexts();
   expect(quotes.length).toBeGreaterThan(3);
   for (const quote of quotes) expect(EXAMPLE.text).toContain(quote);
@@ -110,8 +111,9 @@ it('shows how far an upload is, and stops it', async () => {
   // The next one has its turn at once.
   await page.locator('[data-upload="sent"]').filter({ hasText: 'next.txt' }).waitFor();
   await expect.poll(() => page.getByText('slow.txt').count()).toBe(0);
-  const files = await stage.asAdmin((api) => api.list<{ name: string }>('/api/files'));
-  expect(files.map(({ name }) => name)).not.toContain('slow.txt');
+  // The server undoes it as soon as it notices.
+  const names = () => stage.asAdmin(async (api) => (await api.list<{ name: string }>('/api/files')).map(({ name }) => name));
+  await expect.poll(names).not.toContain('slow.txt');
 });
 
 it('puts beside the call what was recorded in the time of the incident', async () => {
@@ -130,7 +132,23 @@ it('puts beside the call what was recorded in the time of the incident', async (
   await choose(page, { name: 'with-window.vtt', text: EXAMPLE.text });
   await page.getByRole('link', { name: 'Follow it: with-window.vtt' }).click();
   await page.getByRole('heading', { name: 'Recorded by Mainstay' }).waitFor();
-  await page.getByText('Nothing changed in this time.').waitFor();
+  // Nothing is watched here, so that nothing is known of any time.
+  await page.getByText('Mainstay has no records of this time').waitFor();
+  await page.getByText('Not recorded.', { exact: true }).waitFor();
+  expect(await page.getByText('Nothing changed').count()).toBe(0);
+});
+
+it('says what a queued report waits for where the server has no model any more', async () => {
+  const { page } = here;
+  const shelf = await new Shelf().serve(page);
+  shelf.configured = false;
+  await go(page, '/reports');
+  await row(page, 'waiting.vtt').getByText('waits for a language model').waitFor();
+  await page.getByText('what is queued waits').waitFor();
+  await go(page, `/reports/${shelf.id('waiting.vtt')}`);
+  const waits = page.locator('[data-waits]');
+  await waits.getByText('The report waits for a language model.').waitFor();
+  await waits.getByText('Set LLM_API_KEY and restart Mainstay.').waitFor();
 });
 
 it('says why there is no report, and tries again', async () => {
@@ -223,9 +241,50 @@ it('prints clean, and is downloaded as JSON', async () => {
   await page.emulateMedia({ media: 'screen' });
 });
 
+it('prints what was recorded in the moments that the screen shows', async () => {
+  const { page } = here;
+  const at = '2026-11-15T21:00:00.000Z';
+  const names = Array.from({ length: 40 }, (_, index) => `shop-${String(index)}`);
+  await page.route('**/api/files/*/report', async (route) => {
+    const response = await route.fetch();
+    const report = (await response.json()) as object;
+    const entries = names.map((name) => ({ at, what: `service ${name} could be polled again` }));
+    const recorded_timeline = { from: at, to: at, covered: { from: at, to: at }, entries };
+    await route.fulfill({ response, json: { ...report, recorded_timeline } });
+  });
+  await reported(page, 'long-print.vtt');
+  const told = article(page).getByText('could be polled again').filter({ visible: true });
+  const brief = ['shop-0, shop-1, shop-2 and 37 more services could be polled again'];
+  await expect.poll(() => told.allInnerTexts()).toEqual(brief);
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  expect(await told.allInnerTexts()).toEqual(brief);
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  await page.emulateMedia({ media: 'screen' });
+  await page.unroute('**/api/files/*/report');
+});
+
+it('offers to make a report anew that can not be read', async () => {
+  const { page } = here;
+  await reported(page, 'lost.vtt');
+  const lost = { error: 'report_fetch_failed', code: 'report_fetch_failed', detail: 'It is gone.' };
+  await page.route('**/api/files/*/report', (route) => route.fulfill({ status: 500, json: lost }));
+  here.mayRefuse(500);
+  here.mayRefuse(409);
+  await page.reload();
+  await page.locator('[data-lost]').getByRole('button', { name: 'Make it anew' }).click();
+  // It was never lost, and the server knows.
+  await page.locator('[data-lost]').getByText('has not failed').waitFor();
+  await page.unroute('**/api/files/*/report');
+  await page.locator('[data-lost]').getByRole('button', { name: 'Try again' }).click();
+  await article(page).waitFor();
+});
+
 it('is deleted after a question that names what goes', async () => {
   const { page } = here;
   await reported(page, 'old.vtt');
+  // The page may read it once more before it leaves it, and is gone back to.
+  here.mayRefuse(404);
   const address = page.url();
   await page.getByRole('button', { name: 'Delete old.vtt' }).click();
   const dialog = page.getByRole('dialog');
@@ -234,7 +293,6 @@ it('is deleted after a question that names what goes', async () => {
   await page.waitForURL('**/reports');
   await page.locator('[data-count]').getByText(/report/).waitFor();
   expect(await row(page, 'old.vtt').count()).toBe(0);
-  here.mayRefuse(404);
   await page.goto(address);
   await page.getByText('You have no such report.').waitFor();
 });

@@ -1,9 +1,10 @@
+import { quietPort } from './ports';
 import { makeFirstAccount, type Signed } from './people';
 import { Program } from './program';
 
 const START_LIMIT_MS = 20_000;
 
-/** `mainstay serve` on a free port with a data folder of its own. */
+/** `mainstay serve` on a port of its own with a data folder of its own. */
 export class Server {
   readonly #program = new Program();
   origin = '';
@@ -13,7 +14,7 @@ export class Server {
 
   /** Starts it, the second time at the same address as the first. */
   async start(): Promise<this> {
-    const listen = this.origin === '' ? '127.0.0.1:0' : new URL(this.origin).host;
+    const listen = this.origin === '' ? `127.0.0.1:${String(await quietPort())}` : new URL(this.origin).host;
     this.#program.start(['serve', '--listen', listen, '--data-dir', this.#program.folder], this.env);
     const found = await this.#program.find(/http:\/\/127\.0\.0\.1:\d+/, START_LIMIT_MS);
     this.origin = found[0];

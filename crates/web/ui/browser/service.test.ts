@@ -25,7 +25,7 @@ async function becomes(answer: object | number) {
 it('tells how it is, and why it is polled now or not', async () => {
   const { page } = here;
   await open();
-  expect(await page.title()).toBe('Orders · Mainstay');
+  await expect.poll(() => page.title()).toBe('Orders · Mainstay');
   await page.locator('[data-reason]').getByText(/It is not due yet|under way|It is due/).waitFor();
   expect(await row('orders-db').innerText()).toMatch(/healthy\s+database\s+3\.2/);
   expect(await row('legacy-mail').innerText()).toContain('skipped');
@@ -137,10 +137,14 @@ it('walks the lanes by keys, each part with its name', async () => {
     return told();
   }).toMatch(/: (healthy|skipped|unknown|down) for .*, from \d\d:\d\d:\d\d/);
   const first = /^[^:]*/.exec((await told()) ?? '')?.[0];
+  // The service itself is above all that it leans on.
+  expect(first).toBe(await page.getByRole('heading', { level: 1 }).innerText());
   await page.keyboard.press('ArrowDown');
+  // Each lane is read by itself.
+  await expect.poll(told).not.toMatch(/not read yet/);
   expect(await told()).not.toMatch(new RegExp(`^${first ?? ''}:`));
   await page.keyboard.press('Home');
-  expect(await told()).toMatch(/unknown for/);
+  await expect.poll(told).toMatch(/unknown for/);
   await page.keyboard.press('Enter');
   await page.waitForSelector('aside');
 });
@@ -177,6 +181,8 @@ it('shows a new error of the opened dependency without being loaded again', asyn
 
 it('is turned off and on, and deleted, after a yes', async () => {
   const { page, mayRefuse } = here;
+  // The page may read it once more before it leaves it, and is gone back to.
+  mayRefuse(404);
   const short = await watched.add('Short-lived', watched.upstream.at('/short', WELL));
   await go(page, `/services/${short}`);
   await page.getByRole('button', { name: 'Deactivate' }).click();
@@ -193,7 +199,6 @@ it('is turned off and on, and deleted, after a yes', async () => {
   await page.getByRole('button', { name: 'Delete' }).click();
   await dialog.getByRole('button', { name: 'Delete the service' }).click();
   await page.waitForURL('**/services');
-  mayRefuse(404);
   await go(page, `/services/${short}`);
   await page.getByText('There is no such service.').waitFor();
 });

@@ -11,6 +11,8 @@ const watched = watch(stage);
 const row = (name: string) => here.page.getByRole('row').filter({ hasText: name });
 const names = async () =>
   (await here.page.locator('[data-row] [role=rowheader] bdi').allInnerTexts()).map((name) => name.trim());
+/** It is read by itself, and may come after the list. */
+const summary = async () => (await here.page.locator('[data-summary]').innerText()).replace(/\s+/g, ' ');
 const address = () => new URL(here.page.url()).pathname + new URL(here.page.url()).search;
 
 describe('before there is any', () => {
@@ -19,7 +21,7 @@ describe('before there is any', () => {
     await go(page, '/services');
     await page.getByRole('heading', { name: 'Nothing is watched yet.' }).waitFor();
     expect(await page.locator('[data-copy="command"]').innerText()).toContain('/api/services');
-    expect(await page.locator('[data-summary]').innerText()).toBe('Nothing watched yet');
+    await expect.poll(summary).toBe('Nothing watched yet');
     await page.getByRole('link', { name: 'Add the first service' }).click();
     await page.waitForURL('**/services/new');
   });
@@ -42,9 +44,48 @@ describe('the list', () => {
     expect(await row('Ledger').innerText()).toContain('down');
     expect(await row('Asleep').innerText()).toContain('inactive');
     expect((await row('Billing').innerText()).replace(/\s+/g, ' ')).toMatch(/degraded .*1 down 1 degraded 1 healthy/);
-    expect((await here.page.locator('[data-summary]').innerText()).replace(/\s+/g, ' ')).toBe(
-      '3 root causes 1 affected 1 healthy',
-    );
+    await expect.poll(summary).toBe('3 root causes 1 affected 1 healthy');
+  });
+
+  it('keeps the name of a root cause whole on a phone', async () => {
+    const { page } = here;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await go(page, '/services');
+    await row('Ledger').getByText('root cause').waitFor({ state: 'attached' });
+    const isCut = await row('Ledger').locator('bdi').first().evaluate((name) => name.scrollWidth > name.clientWidth);
+    expect(isCut).toBe(false);
+    expect(await row('Ledger').innerText()).toContain('root cause');
+  });
+
+  it('is polled and shown in the graph by the palette, by who may', async () => {
+    const { page } = here;
+    const type = async (visit: Visit, needle: string) => {
+      await visit.page.keyboard.press('Control+k');
+      await visit.page.keyboard.type(needle);
+    };
+    const offered = (visit: Visit) => visit.page.getByRole('option').allInnerTexts();
+    await go(page, '/services');
+    await page.waitForSelector('[data-row]');
+    await type(here, 'poll');
+    await page.getByRole('option', { name: /^Poll Ledger now/ }).waitFor();
+    expect((await offered(here)).join()).not.toContain('Poll Asleep');
+    await page.keyboard.type(' orders');
+    await page.locator('[aria-selected="true"]').getByText('Poll Orders now').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText(/^Orders: Answered in/).first().waitFor();
+
+    await type(here, 'show ledger');
+    await page.getByRole('option', { name: /^Show Ledger in the graph/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/graph?row=${ids['ledger'] ?? ''}&inspector=open`);
+
+    const viewer = await stage.visit({}, await stage.newPerson('vera@example.com', 'viewer'));
+    await go(viewer.page, '/services');
+    await viewer.page.waitForSelector('[data-row]');
+    await type(viewer, 'orders');
+    await viewer.page.getByRole('option', { name: /^Show Orders in the graph/ }).waitFor();
+    expect((await offered(viewer)).join()).not.toContain('Poll');
+    await leave(viewer);
   });
 
   it('changes a row without being loaded again, and tells it aloud', async () => {
@@ -66,6 +107,8 @@ describe('the list', () => {
 
   it('shows one that somebody else adds, and drops one that somebody else deletes', async () => {
     const { page } = here;
+    // It may be read for the inspector while it goes.
+    here.mayRefuse(404);
     await go(page, '/services?sort=name');
     await row('Orders').waitFor();
     const id = await watched.add('Newcomer', watched.upstream.at('/new', WELL));
@@ -142,6 +185,26 @@ describe('the list', () => {
     await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
     await page.goBack();
     await page.waitForSelector('aside');
+  });
+
+  it('tells each part of the last day to who walks it by keys', async () => {
+    const { page } = here;
+    await go(page, `/services?row=${ids['ledger'] ?? ''}&inspector=open`);
+    const strip = page.locator('aside').getByRole('slider', { name: 'The last 24 hours' });
+    const told = () => strip.getAttribute('aria-valuetext');
+    await expect.poll(told).toMatch(/^Last 24 h: /);
+    await strip.focus();
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(told).toMatch(/^\d\d:\d\d to now: down$/);
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(told).toMatch(/^\d\d:\d\d to \d\d:\d\d: not watched yet$/);
+    const before = Number(await strip.getAttribute('aria-valuenow'));
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(async () => Number(await strip.getAttribute('aria-valuenow'))).toBe(before - 1);
+    await page.keyboard.press('End');
+    await expect.poll(told).toMatch(/to now: down$/);
+    await page.keyboard.press('Escape');
+    await expect.poll(told).toMatch(/^Last 24 h: /);
   });
 
   it('offers nothing to change to who may only look', async () => {

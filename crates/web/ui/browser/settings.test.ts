@@ -11,6 +11,9 @@ it('tells what is set, and where it comes from', async () => {
   const row = (name: string) => page.getByRole('row').filter({ hasText: name });
   await row('http.listen').getByText('--listen').waitFor();
   await row('poll.cycle_ms').getByText('default').waitFor();
+  const headings = await page.getByRole('main').getByRole('heading', { level: 2 }).allInnerTexts();
+  expect(headings).toContain('Fleet');
+  expect(headings.filter((heading) => !/^\p{Lu}/u.test(heading))).toEqual([]);
   await page.keyboard.press('/');
   await page.keyboard.type('MAINSTAY_LISTEN');
   await page.waitForURL(/filter=MAINSTAY_LISTEN/);

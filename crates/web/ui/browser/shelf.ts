@@ -92,6 +92,8 @@ export class Shelf {
       file_name: name,
       processed_at: this.#at(-120),
       evidence_not_found: null,
+      recorded_timeline_unreadable: false,
+      transcript_lines_left_out: 1_204,
       made_with: { prompt_version: 'v1', schema_version: 'v1', model: 'gpt-5-mini' },
       report: {
         title: 'Checkout was down for 38 minutes after a migration held its locks',
@@ -133,6 +135,7 @@ export class Shelf {
       recorded_timeline: {
         from: this.#at(-7_200),
         to: this.#at(-3_600),
+        covered: { from: this.#at(-7_200), to: this.#at(-3_600) },
         entries: [
          [-6_640, 'orders-db of payments is degraded, was healthy'],
           [-6_612, 'payments is down, was healthy: timeout'],

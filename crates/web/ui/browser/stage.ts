@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chromium, type Browser, type BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest';
 import { Demo } from './demo';
@@ -30,16 +31,15 @@ export class Stage {
     return this.own?.origin ?? inject('shared').origin;
   }
 
-  /** The session of the first account. */
+  /** The session of the first account, or of an admin of this file where the server is shared. */
   get admin(): Signed {
-    return there(this.#admin, 'the first account');
+    return there(this.#admin, 'the admin');
   }
 
   async open(account: boolean): Promise<void> {
-    const { endpoint, admin } = inject('shared');
-    this.#browser = await chromium.connect(endpoint);
+    this.#browser = await chromium.connect(inject('shared').endpoint);
     await this.own?.start();
-    if (account) this.#admin = this.own === undefined ? admin : await this.own.enter();
+    if (account) this.#admin = await (this.own === undefined ? this.#newAdmin() : this.own.enter());
   }
 
   async close(): Promise<void> {
@@ -63,8 +63,18 @@ export class Stage {
   }
 
   /** Makes somebody's account and signs them in. */
-  async newPerson(email: string, role: string): Promise<Signed> {
-    return accept(this.origin, await this.asAdmin((api) => invite(api, email, role)));
+  newPerson(email: string, role: string): Promise<Signed> {
+    return this.#join(this.admin, email, role);
+  }
+
+  /** A person has one live connection, which files that run beside each other would take from each other. */
+  #newAdmin(): Promise<Signed> {
+    const email = `ana-${randomBytes(4).toString('hex')}@example.com`;
+    return this.#join(inject('shared').admin, email, 'admin');
+  }
+
+  async #join(inviter: Signed, email: string, role: string): Promise<Signed> {
+    return accept(this.origin, await withApi(this.origin, inviter, (api) => invite(api, email, role)));
   }
 }
 

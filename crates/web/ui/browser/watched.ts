@@ -12,7 +12,13 @@ export interface Watched {
   poll(id: string): Promise<void>;
 }
 
-const FIRST_POLL_MS = 10_000;
+const FIRST_POLL_MS = 30_000;
+const POLL_MS = 30_000;
+const LOOK_MS = 50;
+/** Polls that are asked for are limited, those that are refused too. */
+const AGAIN_MS = 500;
+/** What a poll is refused with that can be had a moment later. */
+const NOT_NOW = [409, 503];
 
 export function watch(stage: Stage): Watched {
   let upstream: Upstream | undefined;
@@ -35,11 +41,28 @@ export function watch(stage: Stage): Watched {
       }),
     poll: (id) =>
       stage.asAdmin(async (api) => {
-        const answer = await api.post(`/api/services/${id}/poll`, {});
-        // The schedule may be faster.
-        if (![200, 409].includes(answer.status())) throw new Error(await answer.text());
+        const deadline = Date.now() + POLL_MS;
+        // A poll that is under way may have begun before the answer was changed, and a server that has
+        // just started may not know yet whom it polls.
+        for (let refused = await pollOnce(api, id); refused !== null; refused = await pollOnce(api, id)) {
+          if (Date.now() > deadline) throw new Error(refused);
+          await wait(AGAIN_MS);
+        }
       }),
   };
+}
+
+/** Why it was not polled now, or null when it was. */
+async function pollOnce(api: Api, id: string): Promise<string | null> {
+  const answer = await api.post(`/api/services/${id}/poll`, {});
+  if (answer.status() === 200) return null;
+  const why = await answer.text();
+  if (!NOT_NOW.includes(answer.status())) throw new Error(why);
+  return why;
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 async function polled(api: Api, id: string): Promise<void> {
@@ -50,7 +73,7 @@ async function polled(api: Api, id: string): Promise<void> {
       is_active: boolean;
     };
     if (service.last_poll !== null || !service.is_active) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await wait(LOOK_MS);
   }
   throw new Error(`service ${id} was not polled in time`);
 }

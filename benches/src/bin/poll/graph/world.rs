@@ -59,6 +59,7 @@ fn service(number: i64) -> Service {
         host: Some(format!("service-{number}.example.org").into()),
         status: Status::Healthy,
         since: at(0),
+        failing_since: None,
         stale_since: None,
     }
 }
@@ -77,6 +78,7 @@ fn dependency(service: i64, slot: i64, status: Status) -> Dependency {
         name: name.into(),
         status,
         since: at(number),
+        failing_since: None,
         missing_since: None,
         linked: None,
         hosts: Box::default(),

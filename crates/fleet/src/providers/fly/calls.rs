@@ -8,22 +8,26 @@ use mainstay_kernel::{Rate, ZeroLimit};
 use mainstay_outbound::WebAnswer;
 use serde_json::Value;
 
+use super::order::WORKER;
 use super::reading::Told;
 use super::refusal::{self, Effect};
 use super::settings::FlySettings;
 use crate::providers::api::{Api, Method, Question, SetUpError, Trouble, json};
 use crate::providers::error::ProviderError;
+use crate::providers::ground::Ground;
 use crate::providers::kind::ProviderKind;
 use crate::providers::pace::Paces;
 
 /// The header that says that we hold a machine.
 const NONCE: &str = "fly-machine-lease-nonce";
 
+/// What no machine of ours has in its metadata: a list of those is short.
+pub(super) const NOBODY: &str = "nobody";
+
 /// The longest that Fly waits in one call.
 pub(super) const MAX_WAIT: Duration = Duration::from_secs(60);
 
 /// Asks Fly.
-#[derive(Debug)]
 pub(super) struct Calls {
     api: Api,
     app: String,
@@ -32,6 +36,8 @@ pub(super) struct Calls {
     actions: Rate,
     /// Of reading a machine.
     reads: Rate,
+    /// Whether there is the app.
+    ground: Ground,
 }
 
 impl Calls {
@@ -42,10 +48,11 @@ impl Calls {
         Ok(Self {
             api,
             app: settings.app.clone(),
-            paces: Paces::new(clock),
+            paces: Paces::new(Arc::clone(&clock)),
             // A little less at once than the 3 and 10 that Fly takes: calls overtake each other.
             actions: Rate::new(1, second, 2).map_err(bug)?,
             reads: Rate::new(5, second, 8).map_err(bug)?,
+            ground: Ground::new(clock),
         })
     }
 
@@ -165,7 +172,27 @@ impl Calls {
                 self.api.ask(&question).await.map_err(Trouble::harmful)?
             }
         };
-        if answer.is_success() { Ok(answer) } else { Err(refusal::read(&answer, effect)) }
+        if answer.is_success() {
+            return Ok(answer);
+        }
+        match refusal::read(&answer, effect) {
+            // A wrong app, or a token of somebody else, has no such machine either.
+            ProviderError::Gone(detail) if !thing.is_empty() => {
+                Err(self.ground.missing(detail, self.app_trouble()).await)
+            }
+            refused => Err(refused),
+        }
+    }
+
+    /// Why nothing can be said of a machine of the app.
+    async fn app_trouble(&self) -> Option<ProviderError> {
+        let question = Question::get("list", self.machines());
+        let question = question.with(format!("metadata.{WORKER}"), NOBODY);
+        match self.answer(question, "").await {
+            Ok(answer) if answer.is_success() => None,
+            Ok(answer) => Some(no_app(refusal::read(&answer, Effect::Reads))),
+            Err(error) => Some(error),
+        }
     }
 
     async fn answer(&self, question: Question, thing: &str) -> Result<WebAnswer, ProviderError> {
@@ -187,6 +214,12 @@ impl Calls {
         path.push(id.to_owned());
         path.extend(what.map(ToOwned::to_owned));
         Question::new(action, method, path)
+    }
+}
+
+impl std::fmt::Debug for Calls {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Calls").field("app", &self.app).finish_non_exhaustive()
     }
 }
 

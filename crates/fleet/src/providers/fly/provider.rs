@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Clock, Secret};
+use mainstay_base::{Clock, Id, Secret};
 use tokio::time::{sleep, timeout};
 
-use super::calls::Calls;
+use super::calls::{Calls, NOBODY};
 use super::order::{self, GENERATION, WORKER};
 use super::reading::Told;
-use super::refusal::holder_of_name;
+use super::refusal::{holder_of_name, is_lingering};
 use super::settings::FlySettings;
 use crate::agents::AgentKey;
 use crate::providers::api::SetUpError;
-use crate::providers::error::{Conflict, ProviderError};
+use crate::providers::error::{Conflict, NOT_SURE, ProviderError};
 use crate::providers::kind::ProviderKind;
 use crate::providers::machine::{Departure, HostStatus, Machine, MachineState, Rest, Sighting};
 use crate::providers::name::PREFIX;
@@ -136,9 +136,7 @@ impl Fly {
         let trying = async {
             loop {
                 match self.calls.start(id, nonce).await {
-                    Err(refused @ ProviderError::Conflict { kind: Conflict::State, .. }) => {
-                        last = Some(refused);
-                    }
+                    Err(refused) if is_lingering(&refused) => last = Some(refused),
                     other => return other,
                 }
                 sleep(pace.start_every).await;
@@ -170,14 +168,15 @@ impl Fly {
         let id = machine.id.as_str();
         let nonce = match self.calls.lease(id, LEASE).await {
             Ok(nonce) => Some(nonce),
-            Err(ProviderError::Gone(_)) => return Ok(Departure::Gone),
-            // Its host may be out of reach: then it can't be held, and can be ended all the same.
-            Err(ProviderError::Unreachable(_)) => None,
+            Err(ProviderError::Gone(_)) => return self.gone(machine).await,
+            // Its host may be out of reach: then it can't be held, and can be ended all the same. Who was
+            // held without a word of it lets go by itself.
+            Err(ProviderError::Unreachable(_) | ProviderError::Ambiguous(_)) => None,
             Err(error) => return Err(error),
         };
         match self.calls.destroy(id, nonce.as_ref()).await {
             Ok(()) => {}
-            Err(ProviderError::Gone(_)) => return Ok(Departure::Gone),
+            Err(ProviderError::Gone(_)) => return self.gone(machine).await,
             Err(error) => {
                 if let Some(nonce) = &nonce {
                     self.calls.release(id, nonce).await;
@@ -194,6 +193,15 @@ impl Fly {
         match (waited, self.see(machine).await) {
             (_, Err(ProviderError::Gone(_))) => Ok(Departure::Gone),
             _ => Ok(Departure::Leaving),
+        }
+    }
+
+    /// That there is no such machine is believed only when it is said twice.
+    async fn gone(&self, machine: &Machine) -> Result<Departure, ProviderError> {
+        match self.see(machine).await {
+            Err(ProviderError::Gone(_)) => Ok(Departure::Gone),
+            Err(error) => Err(error),
+            Ok(_) => Err(ProviderError::Unreachable(NOT_SURE.to_owned())),
         }
     }
 
@@ -216,8 +224,9 @@ impl Fly {
         self.see(machine).await
     }
 
-    async fn all(&self) -> Result<Vec<Sighting>, ProviderError> {
-        let listed = self.calls.list(&[]).await?;
+    /// Those with this metadata.
+    async fn all(&self, having: &[(&str, String)]) -> Result<Vec<Sighting>, ProviderError> {
+        let listed = self.calls.list(having).await?;
         let seen = listed.iter().filter_map(|told| self.read(told).ok());
         Ok(seen.filter(|seen| seen.machine.name.as_str().starts_with(PREFIX)).collect())
     }
@@ -258,6 +267,19 @@ impl Provider for Fly {
     }
 
     fn list(&self) -> Outcome<'_, Vec<Sighting>> {
-        Box::pin(self.all())
+        Box::pin(self.all(&[]))
+    }
+
+    fn list_of(&self, worker: Id) -> Outcome<'_, Vec<Sighting>> {
+        Box::pin(async move {
+            let mut listed = self.all(&[(WORKER, worker.to_string())]).await?;
+            listed.retain(|seen| seen.machine.name.is_of(worker));
+            Ok(listed)
+        })
+    }
+
+    /// A list of all machines of an app may be long.
+    fn answers(&self) -> Outcome<'_, ()> {
+        Box::pin(async move { self.calls.list(&[(WORKER, NOBODY.to_owned())]).await.map(drop) })
     }
 }

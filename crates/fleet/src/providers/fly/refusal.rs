@@ -34,21 +34,33 @@ pub(super) fn read(answer: &WebAnswer, effect: Effect) -> ProviderError {
         return conflict(Conflict::NameTaken);
     }
     match answer.status {
+        300..=399 => {
+            let text = format!("{detail}; it sends us elsewhere: check its base URL");
+            ProviderError::Unreachable(text)
+        }
         401 | 403 => ProviderError::Denied(detail),
         404 => ProviderError::Gone(detail),
         429 => ProviderError::Throttled { retry_after: answer.retry_after().unwrap_or(LEFT_ALONE) },
         409 if said.has("lease") => conflict(Conflict::Leased),
         409 if said.has("version") => conflict(Conflict::Version),
-        409 => conflict(Conflict::Capacity),
-        412 if said.has("capacity") || said.has("insufficient resources") => {
-            conflict(Conflict::Capacity)
-        }
+        409 | 412 if said.has_no_room() => conflict(Conflict::Capacity),
+        409 => conflict(Conflict::Other),
         412 => conflict(Conflict::State),
         // It may have been done before the time was over.
         408 if effect != Effect::Reads => ProviderError::Ambiguous(detail),
         500..=599 if effect == Effect::Makes => ProviderError::Ambiguous(detail),
         408 | 500..=599 => ProviderError::Unreachable(detail),
         _ => ProviderError::Invalid(detail),
+    }
+}
+
+/// Whether a machine was stopped a moment ago, and does not start yet.
+pub(super) fn is_lingering(error: &ProviderError) -> bool {
+    match error {
+        ProviderError::Conflict { kind: Conflict::State, detail } => {
+            detail.contains("failed_precondition") && detail.contains("still active")
+        }
+        _ => false,
     }
 }
 
@@ -85,6 +97,10 @@ impl Said {
 
     fn has(&self, words: &str) -> bool {
         self.message.to_ascii_lowercase().contains(words)
+    }
+
+    fn has_no_room(&self) -> bool {
+        ["capacity", "insufficient resources", "no room"].iter().any(|words| self.has(words))
     }
 
     fn detail(&self, status: u16) -> String {
@@ -135,6 +151,8 @@ mod tests {
         let version = r#"{"error":"aborted: current_version does not match"}"#;
         assert_eq!(conflict(409, version), Some(Conflict::Version));
         assert_eq!(conflict(409, r#"{"error":"the host has no room"}"#), Some(Conflict::Capacity));
+        assert_eq!(conflict(409, r#"{"error":"try later"}"#), Some(Conflict::Other));
+        assert_eq!(conflict(409, ""), Some(Conflict::Other));
         let full = r#"{"error":"no room","status":"insufficient_capacity"}"#;
         assert_eq!(conflict(422, full), Some(Conflict::Capacity));
         assert_eq!(
@@ -158,7 +176,6 @@ mod tests {
         ] {
             let error = refused(status, "x");
             assert_eq!(error.code(), code, "{status}");
-            assert!(error.is_the_providers_own(), "{status}");
         }
         assert_eq!(refused(422, r#"{"error":"bad image"}"#).code(), "invalid");
         for (status, effect, code) in [

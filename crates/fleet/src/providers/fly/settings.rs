@@ -16,6 +16,9 @@ pub const AGENT_PORT: u16 = 7374;
 /// The longest name of an app.
 const MAX_APP: usize = 63;
 
+/// The longest name of an image.
+const MAX_IMAGE: usize = 512;
+
 /// Where the API is, and what machines are made of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlySettings {
@@ -70,15 +73,27 @@ impl FlySettings {
     }
 
     pub(super) fn check(&self) -> Result<(), SetUpError> {
-        let is_fit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if !(1..=MAX_APP).contains(&self.app.len()) || !self.app.bytes().all(is_fit) {
+        if !is_app(&self.app) {
             let text = "FLY_APP is no name of an app; use lower-case letters, digits and dashes";
             return Err(SetUpError::Setting(text.to_owned()));
         }
-        if self.image.trim().is_empty() {
-            let text = "FLY_IMAGE is empty; name an image that has the program mainstay";
+        if !is_image(&self.image) {
+            let text = "FLY_IMAGE is no image; name one that has the program mainstay";
             return Err(SetUpError::Setting(text.to_owned()));
         }
         Ok(())
     }
+}
+
+/// Whether a text can be the name of an app.
+#[must_use]
+pub fn is_app(text: &str) -> bool {
+    let is_fit = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=MAX_APP).contains(&text.len()) && text.bytes().all(is_fit)
+}
+
+/// Whether a text can be the name of an image.
+#[must_use]
+pub fn is_image(text: &str) -> bool {
+    (1..=MAX_IMAGE).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

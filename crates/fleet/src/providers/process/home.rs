@@ -9,17 +9,14 @@ use mainstay_base::Secret;
 
 use crate::agents::AgentCard;
 use crate::agents::card::{CARD, LOCK};
+use crate::agents::log::{self, LOG};
 use crate::providers::error::told;
 use crate::providers::name::MachineName;
 
 /// The token, for its owner's eyes only.
 const TOKEN: &str = "token";
-/// What the agent wrote.
-const LOG: &str = "agent.log";
 /// It is there when the agent was asked to stop.
 const STOPPED: &str = "stopped";
-/// A log that is longer begins anew with the next start.
-const MAX_LOG: u64 = 4 * 1024 * 1024;
 /// How much of the end of the log is told when a start fails.
 const TOLD_LOG: u64 = 200;
 
@@ -86,11 +83,8 @@ impl Home {
     }
 
     pub(super) fn log(&self) -> io::Result<File> {
-        let path = self.0.join(LOG);
-        if std::fs::metadata(&path).is_ok_and(|found| found.len() > MAX_LOG) {
-            forget(&path)?;
-        }
-        OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+        log::trim(&self.0)?;
+        OpenOptions::new().append(true).create(true).mode(0o600).open(self.0.join(LOG))
     }
 
     /// The end of the log, for who wants to know why there is no agent.

@@ -27,6 +27,9 @@ const MAX_LISTED: usize = 10_000;
 /// How often is looked while something is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// How long the last thread of a process that has ended may hold its home.
+const LEAVES_WITHIN: Duration = Duration::from_secs(1);
+
 /// Machines that are processes on this host.
 pub struct Processes {
     settings: ProcessSettings,
@@ -81,7 +84,7 @@ impl Processes {
                 self.remember(card);
                 Ok(())
             }
-            Ok(_) | Err(AgentError::Foreign(_) | AgentError::Denied) => {
+            Ok(_) | Err(AgentError::Foreign(_)) => {
                 Err(gone("another program answers in its place"))
             }
             Err(error) => Err(nobody_answers(&error.to_string())),
@@ -135,7 +138,15 @@ impl Processes {
     async fn end_agent(&self, home: &Home) -> Result<(), ProviderError> {
         let Some(card) = home.card() else { return Ok(()) };
         self.lock().remove(&card.process);
-        child::end(&card.process, self.settings.stop_limit).await.map_err(|error| disk(&error))
+        child::end(&card.process, self.settings.stop_limit).await.map_err(|error| disk(&error))?;
+        let leaving = async {
+            while home.is_inhabited() {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        // Who holds it for longer is somebody else, which whoever needs it finds out.
+        let _ = timeout(LEAVES_WITHIN, leaving).await;
+        Ok(())
     }
 
     async fn settled(
@@ -168,18 +179,23 @@ impl Processes {
         let names = entries
             .take(MAX_LISTED)
             .filter_map(|entry| MachineName::parse(entry.ok()?.file_name().to_str()?).ok());
-        Ok(names.filter_map(|name| self.listed(&name)).collect())
+        Ok(names.map(|name| self.listed(&name)).collect())
     }
 
-    fn listed(&self, name: &MachineName) -> Option<Sighting> {
+    fn listed(&self, name: &MachineName) -> Sighting {
         let home = Home::of(&self.settings.folder, name);
-        let card = home.card()?;
+        // An agent that never came up has left none.
+        let Some(card) = home.card() else {
+            let state =
+                if home.is_inhabited() { MachineState::Starting } else { MachineState::Failed };
+            return sighting(nowhere(name), state);
+        };
         let state = match (card.process.is_alive(), home.is_stopped()) {
             (true, _) => MachineState::Running,
             (false, true) => MachineState::Stopped,
             (false, false) => MachineState::Failed,
         };
-        Some(sighting(machine(name, &card), state))
+        sighting(machine(name, &card), state)
     }
 
     fn remember(&self, card: &AgentCard) {
@@ -250,6 +266,11 @@ fn machine(name: &MachineName, card: &AgentCard) -> Machine {
         run: Some(run(card)),
         address: Some(format!("http://{}", card.address)),
     }
+}
+
+/// A machine whose agent has not said where it is.
+fn nowhere(name: &MachineName) -> Machine {
+    Machine { id: name.to_string(), name: name.clone(), run: None, address: None }
 }
 
 /// What tells one run of an agent from every other.

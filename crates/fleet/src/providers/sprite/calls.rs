@@ -12,6 +12,7 @@ use super::service::SERVICE;
 use super::settings::SpriteSettings;
 use crate::providers::api::{Api, Method, Question, SetUpError, json};
 use crate::providers::error::ProviderError;
+use crate::providers::ground::Ground;
 use crate::providers::kind::ProviderKind;
 use crate::providers::name::{MachineName, PREFIX};
 
@@ -21,9 +22,10 @@ const PAGE: &str = "50";
 const MAX_PAGES: usize = 200;
 
 /// Asks Sprites.
-#[derive(Debug)]
 pub(super) struct Calls {
     api: Api,
+    /// Whether there are sprites at all.
+    ground: Ground,
 }
 
 impl Calls {
@@ -31,7 +33,8 @@ impl Calls {
         settings: &SpriteSettings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SetUpError> {
-        Ok(Self { api: Api::new(ProviderKind::Sprite, settings.api.clone(), clock)? })
+        let api = Api::new(ProviderKind::Sprite, settings.api.clone(), Arc::clone(&clock))?;
+        Ok(Self { api, ground: Ground::new(clock) })
     }
 
     pub(super) async fn create(&self, name: &MachineName) -> Result<Told, ProviderError> {
@@ -42,13 +45,13 @@ impl Calls {
             "labels": ["mainstay"],
         });
         let question = Question::new("create", Method::Post, sprites()).body(body);
-        let answer = self.ask(question, true).await?;
+        let answer = self.ask(question, true).await.map_err(nowhere)?;
         json(&answer.body).map_err(|error| ProviderError::Ambiguous(error.to_string()))
     }
 
     pub(super) async fn get(&self, name: &MachineName) -> Result<Told, ProviderError> {
         let question = Question::new("get", Method::Get, sprite(name, &[]));
-        let told: Told = json(&self.ask(question, false).await?.body)?;
+        let told: Told = json(&self.ask_of_one(question, false).await?.body)?;
         if told.name == name.as_str() && !told.id.is_empty() {
             return Ok(told);
         }
@@ -57,7 +60,7 @@ impl Calls {
 
     pub(super) async fn delete(&self, name: &MachineName) -> Result<(), ProviderError> {
         let question = Question::new("destroy", Method::Delete, sprite(name, &[]));
-        self.ask(question, true).await.map(drop)
+        self.ask_of_one(question, true).await.map(drop)
     }
 
     /// The agent's service, where there is one. It wakes the sprite.
@@ -80,7 +83,7 @@ impl Calls {
     ) -> Result<(), ProviderError> {
         let path = sprite(name, &["services", SERVICE]);
         let question = Question::new("define", Method::Put, path).body(definition);
-        self.ask(question, true).await.map(drop)
+        self.ask_of_one(question, true).await.map(drop)
     }
 
     /// `start` or `stop`: the answer is a stream of lines, and says nothing that the service does not.
@@ -90,7 +93,7 @@ impl Calls {
         what: &'static str,
     ) -> Result<(), ProviderError> {
         let path = sprite(name, &["services", SERVICE, what]);
-        self.ask(Question::new(what, Method::Post, path), true).await.map(drop)
+        self.ask_of_one(Question::new(what, Method::Post, path), true).await.map(drop)
     }
 
     /// All sprites of ours, page by page.
@@ -103,7 +106,7 @@ impl Calls {
             if let Some(token) = token.take() {
                 question = question.with("continuation_token", token);
             }
-            let page: Page = json(&self.ask(question, false).await?.body)?;
+            let page = self.page(question).await?;
             listed.extend(page.sprites);
             match page.next_continuation_token.filter(|_| page.has_more) {
                 Some(next) => token = Some(next),
@@ -113,6 +116,30 @@ impl Calls {
         Ok(listed)
     }
 
+    async fn page(&self, question: Question) -> Result<Page, ProviderError> {
+        json(&self.ask(question, false).await.map_err(nowhere)?.body)
+    }
+
+    /// Asks something of one sprite: another API than that of Sprites does not find it either.
+    async fn ask_of_one(
+        &self,
+        question: Question,
+        makes: bool,
+    ) -> Result<WebAnswer, ProviderError> {
+        match self.ask(question, makes).await {
+            Err(ProviderError::Gone(detail)) => {
+                Err(self.ground.missing(detail, self.trouble()).await)
+            }
+            other => other,
+        }
+    }
+
+    /// Why nothing can be said of a sprite.
+    pub(super) async fn trouble(&self) -> Option<ProviderError> {
+        let question = Question::get("list", sprites()).with("prefix", PREFIX);
+        self.page(question.with("max_results", "1")).await.err()
+    }
+
     async fn ask(&self, question: Question, makes: bool) -> Result<WebAnswer, ProviderError> {
         let answered = self.api.ask(&question).await;
         let answer = answered.map_err(|trouble| match makes {
@@ -120,6 +147,23 @@ impl Calls {
             false => trouble.harmless(),
         })?;
         if answer.is_success() { Ok(answer) } else { Err(refusal::read(&answer, makes)) }
+    }
+}
+
+impl std::fmt::Debug for Calls {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Calls").finish_non_exhaustive()
+    }
+}
+
+/// What is missing is the API, and no sprite.
+fn nowhere(error: ProviderError) -> ProviderError {
+    match error {
+        ProviderError::Gone(detail) => {
+            let check = "this is not the API of Sprites: check SPRITES_API_URL and SPRITES_TOKEN";
+            ProviderError::Invalid(format!("{detail}; {check}"))
+        }
+        other => other,
     }
 }
 

@@ -12,7 +12,7 @@ use super::service;
 use super::settings::SpriteSettings;
 use crate::agents::AgentKey;
 use crate::providers::api::SetUpError;
-use crate::providers::error::ProviderError;
+use crate::providers::error::{NOT_SURE, ProviderError};
 use crate::providers::kind::ProviderKind;
 use crate::providers::machine::{Departure, Machine, MachineState, Rest, Sighting};
 use crate::providers::name::MachineName;
@@ -42,10 +42,11 @@ impl Sprites {
         Ok(Self { settings, key, calls })
     }
 
-    /// The sprite of that name, where it is this one and no other that has its name now.
+    /// The sprite of that name, where it is this one and no other that has its name now. A list need not tell ids:
+    /// one that came from there is whoever has the name, which is ours alone.
     async fn told(&self, machine: &Machine) -> Result<Told, ProviderError> {
         let told = self.calls.get(&machine.name).await?;
-        if told.id == machine.id {
+        if told.id == machine.id || machine.id.is_empty() {
             return Ok(told);
         }
         Err(ProviderError::Gone("its name belongs to another sprite now".to_owned()))
@@ -63,6 +64,7 @@ impl Sprites {
     async fn make(&self, order: &Order) -> Result<Machine, ProviderError> {
         let name = order.name();
         let told = match self.calls.create(&name).await {
+            Ok(told) if told.id.is_empty() => self.calls.get(&name).await?,
             Ok(told) => told,
             // The name is taken, by this order given before; or it may have been made.
             Err(error @ (ProviderError::Invalid(_) | ProviderError::Ambiguous(_))) => {
@@ -126,12 +128,24 @@ impl Sprites {
         match self.told(machine).await {
             Ok(_) => {}
             // Not even one that has its name now.
-            Err(ProviderError::Gone(_)) => return Ok(Departure::Gone),
+            Err(ProviderError::Gone(_)) => return self.gone(machine).await,
             Err(error) => return Err(error),
         }
         match self.calls.delete(&machine.name).await {
-            Ok(()) | Err(ProviderError::Gone(_)) => Ok(Departure::Gone),
+            Ok(()) => Ok(Departure::Gone),
+            Err(ProviderError::Gone(_)) => self.gone(machine).await,
             Err(error) => Err(error),
+        }
+    }
+
+    /// That there is no such sprite is believed only when it is said twice, and only of the organisation whose
+    /// token we have: nothing tells whether it is that of the sprite.
+    async fn gone(&self, machine: &Machine) -> Result<Departure, ProviderError> {
+        match self.calls.get(&machine.name).await {
+            Err(ProviderError::Gone(_)) => Ok(Departure::Missing),
+            Err(error) => Err(error),
+            Ok(other) if other.id != machine.id && !machine.id.is_empty() => Ok(Departure::Gone),
+            Ok(_) => Err(ProviderError::Unreachable(NOT_SURE.to_owned())),
         }
     }
 
@@ -204,5 +218,9 @@ impl Provider for Sprites {
 
     fn list(&self) -> Outcome<'_, Vec<Sighting>> {
         Box::pin(self.all())
+    }
+
+    fn answers(&self) -> Outcome<'_, ()> {
+        Box::pin(async { self.calls.trouble().await.map_or(Ok(()), Err) })
     }
 }

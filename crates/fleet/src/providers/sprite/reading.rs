@@ -134,16 +134,6 @@ mod tests {
     }
 
     #[test]
-    fn only_one_that_runs_may_be_probed_and_the_cold_have_forgotten() {
-        assert!(seen("running", Some("running")).state.may_be_probed());
-        for status in ["cold", "warm"] {
-            assert!(!seen(status, None).state.may_be_probed(), "{status}");
-        }
-        assert!(seen("cold", None).state.has_lost_memory());
-        assert!(!seen("warm", None).state.has_lost_memory());
-    }
-
-    #[test]
     fn the_agent_is_at_the_sprites_address() {
         let address = seen("warm", None).machine.address;
         assert_eq!(address.as_deref(), Some("https://mainstay-a-1-xyz.sprites.app"));

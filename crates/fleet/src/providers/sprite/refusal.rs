@@ -34,6 +34,10 @@ pub(super) fn read(answer: &WebAnswer, makes: bool) -> ProviderError {
         _ if said.error == "concurrent_sprite_limit_exceeded" => {
             ProviderError::Conflict { kind: Conflict::Capacity, detail }
         }
+        300..=399 => {
+            let text = format!("{detail}; it sends us elsewhere: check its base URL");
+            ProviderError::Unreachable(text)
+        }
         401 | 403 => ProviderError::Denied(detail),
         404 => ProviderError::Gone(detail),
         409 => ProviderError::Conflict { kind: Conflict::State, detail },

@@ -10,6 +10,8 @@ mod request;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use mainstay_base::is_hidden;
+
 use super::forms::Span;
 use super::mistakes::{Mistakes, Way};
 use super::shape::{JourneyFile, StepShape};
@@ -100,6 +102,9 @@ impl Site<'_> {
             self.declare(&way, name);
             if let Some(path) = self.mistakes.take(&way, Path::parse(&form.path)) {
                 let is_secret = form.secret.unwrap_or_else(|| names::sounds_secret(name));
+                if is_secret {
+                    self.hide(name);
+                }
                 captures.push(Capture { name: name.clone(), path, is_secret });
             }
         }
@@ -119,9 +124,11 @@ impl Site<'_> {
 
     fn touches(&mut self, way: &Way, given: &[String]) -> Vec<String> {
         self.mistakes.at_most(way, given.len(), MAX_TOUCHES, "services");
-        let mut touches = Vec::new();
+        let (mut touches, mut seen) = (Vec::new(), BTreeSet::new());
         for (index, name) in given.iter().enumerate() {
-            touches.extend(self.text(&way.index(index), name, MAX_NAME));
+            // Named twice, in any case, it is crossed once.
+            let name = self.text(&way.index(index), name, MAX_NAME);
+            touches.extend(name.filter(|name| seen.insert(name.to_lowercase())));
         }
         touches
     }
@@ -136,14 +143,18 @@ impl Site<'_> {
             self.mistakes.add(way, format!("it is longer than {most} characters; shorten it"));
             return None;
         }
-        Some(mainstay_base::replace_nul(trimmed).into_owned())
+        if trimmed.chars().any(is_hidden) {
+            self.mistakes.add(way, "it holds control or direction characters; leave them out");
+            return None;
+        }
+        Some(trimmed.to_owned())
     }
 
     fn span(&mut self, way: &Way, span: Span, least: Duration, most: Duration) -> Option<Duration> {
         let Span(time) = span;
         if time < least || time > most {
-            let message = format!("{time:?} is out of bounds: give from {least:?} to {most:?}");
-            self.mistakes.add(way, message);
+            let (least, most) = (Span(least), Span(most));
+            self.mistakes.add(way, format!("{span} is out of bounds: give from {least} to {most}"));
             return None;
         }
         Some(time)

@@ -18,8 +18,13 @@ const SECRET_WORDS: [&str; 7] =
 #[derive(Debug, Default)]
 pub(super) struct Names {
     variables: BTreeSet<String>,
+    /// Which of them are not to be shown.
+    hidden: BTreeSet<String>,
     secrets: BTreeSet<String>,
 }
+
+/// What is known of a poll that timed out.
+const OF_TIMEOUT: [&str; 2] = ["elapsed_ms", "poll_count"];
 
 /// What a template may use besides variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +64,11 @@ impl Site<'_> {
         self.names.variables.insert(name.to_owned());
     }
 
+    /// What a variable holds is not to be shown from here on.
+    pub(super) fn hide(&mut self, name: &str) {
+        self.names.hidden.insert(name.to_owned());
+    }
+
     /// A name of a step or an event.
     pub(super) fn word(&mut self, way: &Way, word: &str) -> Option<String> {
         let is_allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
@@ -76,7 +86,7 @@ impl Site<'_> {
     /// A template whose names are all known.
     pub(super) fn template(&mut self, way: &Way, text: &str, may: May) -> Option<Template> {
         let template = self.mistakes.take(way, Template::parse(text))?;
-        self.check_named(way, template.named(), may);
+        self.check_template(way, &template, may);
         Some(template)
     }
 
@@ -98,7 +108,7 @@ impl Site<'_> {
         match json {
             JsonTemplate::Fixed(_) => {}
             JsonTemplate::Text(template) => {
-                self.check_named(way, template.named(), May::Variables);
+                self.check_template(way, template, May::Variables);
             }
             JsonTemplate::List(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -113,8 +123,20 @@ impl Site<'_> {
         }
     }
 
-    fn check_named(&mut self, way: &Way, named: BTreeSet<Named>, may: May) {
-        for named in named {
+    fn check_template(&mut self, way: &Way, template: &Template, may: May) {
+        let is_hidden = |named: &Named| match named {
+            Named::Secret(_) | Named::AllSecrets => true,
+            Named::Variable(name) => self.names.hidden.contains(name),
+            Named::Timeout(_) | Named::Answer => false,
+        };
+        if let Some(expression) = template.changing(is_hidden) {
+            let message = format!(
+                "{{{{ {expression} }}}} makes something else of a secret, which nobody could hide again; \
+                 only ~ and the filters urlencode, tojson and string may be used on one"
+            );
+            self.mistakes.add(way, message);
+        }
+        for named in template.named() {
             match named {
                 Named::Secret(name) => self.secret(way, &name),
                 Named::AllSecrets => {
@@ -124,9 +146,19 @@ impl Site<'_> {
                     self.mistakes.add(way, "there is no answer here that $ could stand for");
                 }
                 Named::Answer => {}
-                Named::Variable(name) if name == "timeout" && may == May::Timeout => {}
+                Named::Timeout(part) => self.timeout(way, &part, may),
                 Named::Variable(name) => self.variable(way, &name),
             }
+        }
+    }
+
+    fn timeout(&mut self, way: &Way, part: &str, may: May) {
+        if may != May::Timeout {
+            self.mistakes.add(way, "timeout has a value only in the `error` of `on_timeout`");
+        } else if !part.is_empty() && !OF_TIMEOUT.contains(&part) {
+            let message =
+                format!("there is no timeout.{part}; there are {}", OF_TIMEOUT.join(" and "));
+            self.mistakes.unknown(way, part, OF_TIMEOUT, message);
         }
     }
 

@@ -92,6 +92,10 @@ impl Site<'_> {
             self.mistakes.add(way, "it is empty; give a JSONPath and its value, status or error");
         }
         self.mistakes.at_most(way, fields.len(), MAX_CONDITIONS, "conditions");
+        if fields.contains_key("error") && fields.len() > 1 {
+            let message = "where there is no answer, nothing else can hold; put `error` into a rule of its own";
+            self.mistakes.add(&way.key("error"), message);
+        }
         let mut condition = Condition { status: None, error: None, values: Vec::new() };
         for (key, value) in fields {
             let way = way.key(key);
@@ -120,7 +124,7 @@ impl Site<'_> {
         let known = || FetchErrorKind::ALL.iter().map(|kind| kind.name());
         let given: Vec<&Value> = match value {
             Value::Bool(true) => return Some(Vec::new()),
-            Value::Array(kinds) => kinds.iter().collect(),
+            Value::Array(kinds) if !kinds.is_empty() => kinds.iter().collect(),
             one => vec![one],
         };
         let mut kinds = Vec::new();

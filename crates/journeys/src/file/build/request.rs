@@ -1,5 +1,6 @@
 //! Requests.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Site;
@@ -9,13 +10,14 @@ use crate::file::forms::Span;
 use crate::file::mistakes::Way;
 use crate::file::shape::RequestShape;
 use crate::model::{Body, Method, Request};
+use crate::request::check_header;
 use crate::template::Template;
 
 impl Site<'_> {
     /// A request, where `way` leads to the step or poll that it stands in.
     pub(super) fn request(&mut self, way: &Way, shape: &RequestShape<'_>) -> Option<Request> {
         let (method, url) = self.method(way, shape)?;
-        let headers = self.templates(&way.key("headers"), shape.headers);
+        let headers = self.headers(&way.key("headers"), shape.headers);
         let timeout = shape.timeout.unwrap_or(Span(DEFAULT_TIMEOUT));
         let least = Duration::from_millis(1);
         let timeout = self.span(&way.key("timeout"), timeout, least, MAX_TIMEOUT);
@@ -26,6 +28,21 @@ impl Site<'_> {
         let body = self.body(way, shape);
         let follow = shape.follow.unwrap_or(true) && method.is_safe();
         Some(Request { method, url, headers, body: body?, timeout: timeout?, follow })
+    }
+
+    /// A name or a value that could never be sent is told before anything is.
+    fn headers(
+        &mut self,
+        way: &Way,
+        given: Option<&BTreeMap<String, String>>,
+    ) -> Vec<(String, Template)> {
+        let headers = self.templates(way, given);
+        for (name, value) in &headers {
+            if let Err(error) = check_header(name, &value.around()) {
+                self.mistakes.add(&way.key(name), error.to_string());
+            }
+        }
+        headers
     }
 
     fn method(&mut self, way: &Way, shape: &RequestShape<'_>) -> Option<(Method, Template)> {
@@ -83,7 +100,7 @@ impl Site<'_> {
     pub(super) fn templates(
         &mut self,
         way: &Way,
-        given: Option<&std::collections::BTreeMap<String, String>>,
+        given: Option<&BTreeMap<String, String>>,
     ) -> Vec<(String, Template)> {
         let mut templates = Vec::new();
         for (name, text) in given.into_iter().flatten() {

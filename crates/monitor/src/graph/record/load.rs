@@ -20,7 +20,7 @@ macro_rules! services {
     ($which:literal) => {
         concat!(
             "SELECT s.number, s.id, s.name, s.health_endpoint, s.removed_at, st.status,
-               st.status_since, st.stale_since
+               st.status_since, st.failing_since, st.stale_since
              FROM services AS s JOIN service_states AS st ON st.service_no = s.number WHERE ",
             $which
         )
@@ -31,7 +31,7 @@ macro_rules! dependencies {
         concat!(
             // Hosts are looked for at the beginning of the details, which can be long.
             "SELECT d.number, d.id, d.service_no, d.name, d.canonical_name, d.description,
-               substr(d.check_details, 1, 4096) AS check_details, d.status, d.status_since, d.missing_since, d.linked_service_no
+               substr(d.check_details, 1, 4096) AS check_details, d.status, d.status_since, d.failing_since, d.missing_since, d.linked_service_no
              FROM dependencies AS d WHERE d.removed_at IS NULL AND ",
             $which,
             " ORDER BY ",
@@ -164,6 +164,7 @@ fn service(row: &Row) -> Result<Service, StoreError> {
         host,
         status: status(&row.get::<String>("status")?),
         since: row.get("status_since")?,
+        failing_since: row.get("failing_since")?,
         stale_since: row.get("stale_since")?,
     })
 }
@@ -180,6 +181,7 @@ fn dependency(row: &Row) -> Result<Dependency, StoreError> {
         name: name.into(),
         status: status(&row.get::<String>("status")?),
         since: row.get::<Timestamp>("status_since")?,
+        failing_since: row.get("failing_since")?,
         missing_since: row.get("missing_since")?,
         linked: row.get("linked_service_no")?,
         hosts: hosts::named_in(texts.iter().flatten().map(String::as_str)),

@@ -55,6 +55,15 @@ const OF_SERVICE: Sql = Sql::same(
      WHERE bucket = $1 AND service_no = $2 AND at >= $3 AND at < $4 ORDER BY at DESC LIMIT $5",
 );
 
+const OF_SERVICES: Sql = Sql::pair(
+    "monitor.points_of_services",
+    "SELECT CAST(service_no AS BIGINT) AS service_no, at, points FROM latency_points
+     WHERE bucket = $1 AND service_no IN (SELECT value FROM json_each($2)) AND at >= $3 AND at < $4
+     LIMIT $5",
+    "SELECT CAST(service_no AS BIGINT) AS service_no, at, points FROM latency_points
+     WHERE bucket = $1 AND service_no = ANY ($2) AND at >= $3 AND at < $4 LIMIT $5",
+);
+
 /// Days in which the newest row is looked for.
 const LATEST_DAYS: i64 = 3;
 
@@ -131,6 +140,18 @@ pub(crate) async fn of_service(
     snapshot.fetch_all(&OF_SERVICE, values).await?.iter().map(points_row).collect()
 }
 
+/// The rows of some services in a span within one day, up to `limit`, in no order.
+pub(crate) async fn of_services(
+    snapshot: &mut Snapshot,
+    services: &[i64],
+    span: Span,
+    limit: usize,
+) -> Result<Vec<PointsRow>, StoreError> {
+    let day = span.start.div_euclid(DAY_MS);
+    let values = values![day, services, span.start, span.end, row_limit(limit)];
+    snapshot.fetch_all(&OF_SERVICES, values).await?.iter().map(points_row).collect()
+}
+
 fn points_row(row: &Row) -> Result<PointsRow, StoreError> {
     let service_no = ServiceNumber(row.get("service_no")?);
     Ok(PointsRow { service_no, at: row.get("at")?, points: row.get("points")? })
@@ -142,3 +163,6 @@ fn row_limit(limit: usize) -> i64 {
 
 #[cfg(test)]
 pub(crate) const PLANNED: [&Sql; 3] = [&LATEST, &PAGE, &OF_SERVICE];
+/// For many services at once.
+#[cfg(test)]
+pub(crate) const PLANNED_FOR_MANY: [&Sql; 1] = [&OF_SERVICES];

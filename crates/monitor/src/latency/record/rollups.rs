@@ -51,11 +51,6 @@ const OF_SERVICE: Sql = Sql::pair(
     "SELECT service_no, start, summaries FROM latency_rollups
      WHERE service_no = $1 AND span = $2 AND start >= $3 AND start < $4 ORDER BY start",
 );
-const OF_SPAN: Sql = Sql::same(
-    "monitor.rollups_of_span",
-    "SELECT service_no, start, summaries FROM latency_rollups
-     WHERE span = $1 AND start = $2 AND service_no > $3 ORDER BY service_no LIMIT $4",
-);
 const OF_SERVICES: Sql = Sql::pair(
     "monitor.rollups_of_services",
     "SELECT service_no, start, summaries FROM latency_rollups INDEXED BY latency_rollups_by_service
@@ -137,19 +132,6 @@ pub(crate) async fn of_service(
     snapshot.fetch_all(&OF_SERVICE, values).await?.iter().map(rollup_row).collect()
 }
 
-/// The rows of one span, of the services after `after`, by service and up to `limit`.
-pub(crate) async fn of_span(
-    db: &Db,
-    length: i64,
-    start: i64,
-    after: i64,
-    limit: usize,
-) -> Result<Vec<RollupRow>, StoreError> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = db.fetch_all(&OF_SPAN, values![length, start, after, limit]).await?;
-    rows.iter().map(rollup_row).collect()
-}
-
 /// The hourly rows of some services from the first moment on, and from the second to the last those of
 /// five minutes.
 pub(crate) async fn of_services(
@@ -188,4 +170,4 @@ fn rollup_row(row: &mainstay_store::Row) -> Result<RollupRow, StoreError> {
 pub(crate) const PLANNED: [&Sql; 2] = [&PORTION, &OF_SERVICE];
 /// Those that are for many services at once.
 #[cfg(test)]
-pub(crate) const PLANNED_FOR_MANY: [&Sql; 2] = [&OF_SPAN, &OF_SERVICES];
+pub(crate) const PLANNED_FOR_MANY: [&Sql; 1] = [&OF_SERVICES];

@@ -21,10 +21,10 @@ async fn nothing_looks_at_the_rows_of_other_services() {
 async fn what_is_read_for_many_services_is_found_by_key_too() {
     let database = TestDatabase::new(Dialect::Sqlite).await;
     let house = House::new(&database).await;
-    for sql in &rollups::PLANNED_FOR_MANY {
+    for sql in rollups::PLANNED_FOR_MANY.iter().chain(&points::PLANNED_FOR_MANY) {
         let plan = plan_with_ones(&house.db, sql).await.join("; ");
-        assert!(plan.contains("SEARCH latency_rollups"), "{}: {plan}", sql.name());
-        assert!(!plan.contains("SCAN latency_rollups"), "{}: {plan}", sql.name());
+        assert!(plan.contains("SEARCH latency_"), "{}: {plan}", sql.name());
+        assert!(!plan.contains("SCAN latency_"), "{}: {plan}", sql.name());
         assert!(!plan.contains("TEMP B-TREE"), "{}: {plan}", sql.name());
     }
 }

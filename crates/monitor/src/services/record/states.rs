@@ -31,7 +31,7 @@ macro_rules! forget {
         concat!(
             "UPDATE service_states SET
                status_since = CASE WHEN status = 'unknown' THEN status_since ELSE $2 END,
-               status = 'unknown', stale_since = coalesce(stale_since, $2),
+               status = 'unknown', failing_since = NULL, stale_since = coalesce(stale_since, $2),
                dependency_revision = dependency_revision + 1
              WHERE service_no ",
             $list

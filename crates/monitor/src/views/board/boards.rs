@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mainstay_base::Clock;
+use mainstay_base::{Clock, Moment};
 use mainstay_store::{Db, StoreError};
 
 use super::blame::{self, Blamed};
@@ -21,11 +21,21 @@ use crate::views::record::{board, version, wallboard};
 pub(in crate::views) struct Boards {
     board: Kept,
     wall: Kept,
-    latencies: Mutex<Option<(i64, Latencies)>>,
+    latencies: Mutex<Option<KeptLatencies>>,
 }
 
 /// The p95 of each service, by its number.
 type Latencies = Arc<HashMap<i64, Duration>>;
+
+/// How long what services took is not read again, unless more of it is summed up.
+const LATENCIES_HOLD_FOR: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Clone)]
+struct KeptLatencies {
+    summed: i64,
+    read: Moment,
+    latencies: Latencies,
+}
 
 impl Boards {
     pub(in crate::views) async fn board(
@@ -37,7 +47,7 @@ impl Boards {
     ) -> Result<Arc<Answer>, BoardError> {
         self.board
             .get(heard(db, graphs), seen(db, graphs), clock, async |version| {
-                let latencies = self.latencies(db, version).await?;
+                let latencies = self.latencies(db, clock, version).await?;
                 let blamed = match graphs.filter(|_| version.graph > 0) {
                     Some(graphs) => blamed(graphs).await,
                     None => Ok(Blamed::default()),
@@ -66,14 +76,23 @@ impl Boards {
         self.wall.get(version(), version(), clock, build).await
     }
 
-    /// What services took lately: read when another five minutes are summed up.
-    async fn latencies(&self, db: &Db, version: Version) -> Result<Latencies, StoreError> {
+    /// What services took lately.
+    async fn latencies(
+        &self,
+        db: &Db,
+        clock: &dyn Clock,
+        version: Version,
+    ) -> Result<Latencies, StoreError> {
+        let (read, summed) = (clock.moment(), version.summed);
         let kept = self.latencies.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, latencies)) = kept.filter(|(summed, _)| *summed == version.summed) {
-            return Ok(latencies);
+        let holds = |kept: &KeptLatencies| {
+            kept.summed == summed && read.since(kept.read) < LATENCIES_HOLD_FOR
+        };
+        if let Some(kept) = kept.filter(holds) {
+            return Ok(kept.latencies);
         }
-        let latencies = Arc::new(latency::recent(db, version.summed).await?);
-        let newest = Some((version.summed, Arc::clone(&latencies)));
+        let latencies = Arc::new(latency::recent(db, summed, db.now().await?).await?);
+        let newest = Some(KeptLatencies { summed, read, latencies: Arc::clone(&latencies) });
         *self.latencies.lock().unwrap_or_else(PoisonError::into_inner) = newest;
         Ok(latencies)
     }

@@ -56,10 +56,13 @@ pub struct BoardItem {
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     pub status_since: Timestamp,
+    /// Since when it is degraded or down without a break, whichever of the two; `null` while it is neither.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub failing_since: Option<Timestamp>,
     /// What keeps it from being asked in vain.
     pub breaker: CircuitState,
-    /// What 95 of 100 of its checks did not exceed in the last quarter of an hour that is summed up;
-    /// `null` when it reported none.
+    /// What 95 of 100 checks of the slowest thing that it leans on did not exceed, in the last quarter of
+    /// an hour that is summed up and since; `null` when it reported none.
     #[schema(required)]
     pub p95_ms: Option<f64>,
     /// Whether parts of its last answer could not be read.

@@ -39,7 +39,8 @@ pub struct Strip {
     /// The worst that it was in each cell, oldest first: down, degraded, unknown, healthy. `null` while
     /// it was not there yet.
     pub cells: Vec<Option<ServiceStatus>>,
-    /// What 95 of 100 of its checks did not exceed in each hour, oldest first; `null` without any.
+    /// What 95 of 100 checks of the slowest thing that it leans on did not exceed in each hour, oldest first;
+    /// `null` without any.
     pub p95_ms: Vec<Option<f64>>,
 }
 

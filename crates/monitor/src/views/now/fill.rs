@@ -9,18 +9,18 @@ use super::item::{Now, NowCause, NowCounts, NowReporter};
 use super::sketch::{Cause, MOST_REPORTERS, Report, Sketch};
 use crate::status::ServiceStatus;
 use crate::views::board::BoardCause;
-use crate::views::record::now::{Said, Unpolled};
+use crate::views::record::now::{Failing, Said, Unpolled};
 use crate::views::shown;
 
 pub(super) fn fill(
     sketch: Sketch,
     unpolled: &Unpolled,
     reports: &HashMap<Id, Said>,
-    errors: &HashMap<i64, String>,
+    services: &HashMap<i64, Failing>,
 ) -> Now {
     let counts = counts(&sketch, unpolled);
     let is_cut = sketch.causes.len() < sketch.root_causes;
-    let items = sketch.causes.into_iter().map(|one| cause(one, reports, errors)).collect();
+    let items = sketch.causes.into_iter().map(|one| cause(one, reports, services)).collect();
     Now { counts, items, is_cut }
 }
 
@@ -56,20 +56,25 @@ fn counts(sketch: &Sketch, unpolled: &Unpolled) -> NowCounts {
     counts
 }
 
-fn cause(cause: Cause, reports: &HashMap<Id, Said>, errors: &HashMap<i64, String>) -> NowCause {
+fn cause(cause: Cause, reports: &HashMap<Id, Said>, services: &HashMap<i64, Failing>) -> NowCause {
     let heard = cause.reports.iter().flat_map(|report| &report.dependencies);
     let heard: Vec<&Said> = heard.filter_map(|id| reports.get(id)).collect();
+    let others = cause.others.iter().filter_map(|id| reports.get(id));
+    // Who is not hurt knows too what it is and whom to ask.
+    let known: Vec<&Said> = heard.iter().copied().chain(others).collect();
     let own = cause.own.iter().filter_map(|id| reports.get(id));
-    let poll_error = cause.services.iter().find_map(|number| errors.get(number)).cloned();
-    let message = poll_error
+    let failing = || cause.services.iter().filter_map(|number| services.get(number));
+    let message = failing()
+        .find_map(|service| service.error_message.clone())
         .or_else(|| newest_message(own))
         .or_else(|| newest_message(heard.iter().copied()));
     let reported_by = cause.reports.iter().take(MOST_REPORTERS);
     NowCause {
         error_message: message,
-        impact: heard.iter().find_map(|said| said.impact.clone()),
-        contact: heard.iter().find_map(|said| said.contact.clone()),
-        description: heard.iter().find_map(|said| said.description.clone()),
+        impact: known.iter().find_map(|said| said.impact.clone()),
+        contact: known.iter().find_map(|said| said.contact.clone()),
+        description: known.iter().find_map(|said| said.description.clone()),
+        team: failing().find_map(|service| service.team.clone()),
         reported_by: reported_by.filter_map(|report| reporter(report, reports)).collect(),
         ..cause.shown
     }

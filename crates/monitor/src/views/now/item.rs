@@ -47,9 +47,13 @@ pub struct NowCause {
     pub node_count: usize,
     /// The worst that one of them is.
     pub status: DependencyStatus,
-    /// Since when the first of them fails.
+    /// Since when the first of them fails without a break, whether degraded or down.
     #[schema(value_type = Option<String>, format = DateTime, required)]
     pub since: Option<Timestamp>,
+    /// Since when the first of them is as bad as `status`: later than `since` where it was degraded before
+    /// it went down.
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub status_since: Option<Timestamp>,
     /// How many other services lean on it, however far.
     pub hurts: usize,
     /// How many of them are degraded or down because of it.
@@ -60,15 +64,20 @@ pub struct NowCause {
     /// find it failing.
     #[schema(required)]
     pub error_message: Option<String>,
-    /// What breaks without it, as those who lean on it say.
+    /// What breaks without it, as those say who find it failing, or else who lean on it.
     #[schema(required)]
     pub impact: Option<String>,
-    /// Whom to ask, as those who lean on it say.
+    /// Whom to ask, as those say who find it failing, or else who lean on it.
     #[schema(value_type = Option<Object>, required)]
     pub contact: Option<Value>,
-    /// What it is for, as those who lean on it say.
+    /// What it is for, as those say who find it failing, or else who lean on it.
     #[schema(required)]
     pub description: Option<String>,
+    /// The team of the first service among its nodes that has one: whom to ask where nobody says.
+    #[schema(required)]
+    pub team: Option<String>,
+    /// Who says the opposite of how it is, and of whom it says so; up to five.
+    pub disputes: Vec<NowDispute>,
     /// Who finds it failing, the worst first, up to five.
     pub reported_by: Vec<NowReporter>,
     /// How many services find it failing.
@@ -93,6 +102,18 @@ pub struct NowReporter {
     pub dependency_id: Id,
     /// What it says of it.
     pub status: DependencyStatus,
+}
+
+/// A service that says the opposite of how something is: that it fails while it is healthy, or that it
+/// is healthy while it is down.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NowDispute {
+    /// The service.
+    pub by: GraphNodeName,
+    /// What it speaks of.
+    pub of: GraphNodeName,
+    /// What it says of it.
+    pub says: DependencyStatus,
 }
 
 /// A service that leans on what fails.

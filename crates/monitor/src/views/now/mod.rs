@@ -11,7 +11,7 @@ use std::sync::Arc;
 use mainstay_base::Clock;
 use mainstay_store::{Db, StoreError};
 
-pub use self::item::{Now, NowCause, NowCounts, NowHurt, NowReporter};
+pub use self::item::{Now, NowCause, NowCounts, NowDispute, NowHurt, NowReporter};
 pub(super) use self::sketch::hurt;
 use super::board::kept::{Kept, Version};
 use super::board::{BoardError, heard, seen};
@@ -43,8 +43,8 @@ async fn build(db: &Db, tick: i64, graphs: &Graphs) -> Result<Now, StoreError> {
     db.snapshot(async |snapshot| {
         let unpolled = record::unpolled(snapshot, tick).await?;
         let reports = record::reports(snapshot, &sketch.dependencies()).await?;
-        let errors = record::errors(snapshot, &sketch.failing_services()).await?;
-        Ok(fill::fill(sketch, &unpolled, &reports, &errors))
+        let services = record::services(snapshot, &sketch.failing_services()).await?;
+        Ok(fill::fill(sketch, &unpolled, &reports, &services))
     })
     .await
 }

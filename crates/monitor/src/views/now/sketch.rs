@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use mainstay_base::Id;
 use mainstay_graph::{Edge, Key, Root, Status, radius};
 
-use super::item::{NowCause, NowHurt};
+use super::item::{NowCause, NowDispute, NowHurt};
 use crate::graph::Picture;
 use crate::graph::show;
 use crate::report::DependencyStatus;
@@ -21,6 +21,8 @@ const MOST_NODES: usize = 5;
 pub(super) const MOST_REPORTERS: usize = 5;
 /// The most reports of one root cause that are read for what they say.
 const MOST_READ: usize = 20;
+/// The most services that are named as disagreeing.
+const MOST_DISPUTES: usize = 5;
 /// The most services that are named as hurt.
 const MOST_HURT: usize = 12;
 
@@ -47,6 +49,8 @@ pub(super) struct Cause {
     pub(super) reports: Vec<Report>,
     /// What a service among its nodes finds failing itself.
     pub(super) own: Vec<Id>,
+    /// What those say of it who do not find it failing: they too know what it is and whom to ask.
+    pub(super) others: Vec<Id>,
 }
 
 /// What one service says of it.
@@ -63,7 +67,7 @@ impl Sketch {
     pub(super) fn dependencies(&self) -> Vec<String> {
         let reported = |cause: &Cause| -> Vec<Id> {
             let of_others = cause.reports.iter().flat_map(|report| &report.dependencies);
-            of_others.chain(&cause.own).copied().collect()
+            of_others.chain(&cause.own).chain(&cause.others).copied().collect()
         };
         let mut ids: Vec<String> =
             self.causes.iter().flat_map(reported).map(|id| id.to_string()).collect();
@@ -111,6 +115,10 @@ fn cause(picture: &Picture, root: &Root) -> Cause {
     let own = root.members.iter().flat_map(|&member| snapshot.edges_of(member));
     let own = own.filter(|edge| edge.status.is_unhealthy());
     let own = own.flat_map(|edge| snapshot.dependencies(edge)).copied().take(MOST_READ).collect();
+    let others = root.members.iter().flat_map(|&member| snapshot.edges_to(member));
+    let others = others.filter(|edge| !edge.status.is_unhealthy());
+    let others = others.flat_map(|edge| snapshot.dependencies(edge)).copied();
+    let others = others.take(MOST_READ.saturating_sub(reports.len())).collect();
     let status = members().map(|node| node.status).max().unwrap_or(Status::Unknown);
     let reporters = reports.iter().map(|report: &Report| report.service).take(MOST_REPORTERS);
     let service_ids = match services.as_slice() {
@@ -123,7 +131,8 @@ fn cause(picture: &Picture, root: &Root) -> Cause {
             nodes: names.filter_map(|&member| show::name(picture, member)).collect(),
             node_count: root.members.len(),
             status: status.into(),
-            since: root.since,
+            since: root.failing_since,
+            status_since: root.status_since,
             hurts: root.hurts,
             affected: root.affected,
             contradicted: root.contradicted,
@@ -131,6 +140,8 @@ fn cause(picture: &Picture, root: &Root) -> Cause {
             impact: None,
             contact: None,
             description: None,
+            team: None,
+            disputes: disputes(picture, root),
             reported_by: Vec::new(),
             reporter_count,
             hurt: hurt(picture, &root.members),
@@ -139,6 +150,7 @@ fn cause(picture: &Picture, root: &Root) -> Cause {
         services: services.into_iter().map(|(number, _)| number).collect(),
         reports,
         own,
+        others,
     }
 }
 
@@ -161,6 +173,18 @@ fn reports(picture: &Picture, root: &Root) -> (Vec<Report>, usize) {
         })
     });
     (reports.collect(), count)
+}
+
+/// Who says the opposite of how it is comes before those of whom it says so.
+fn disputes(picture: &Picture, root: &Root) -> Vec<NowDispute> {
+    let snapshot = &picture.snapshot;
+    let heard = root.members.iter().flat_map(|&member| snapshot.edges_to(member));
+    let said = root.members.iter().flat_map(|&member| snapshot.edges_of(member));
+    let disputed = heard.chain(said).filter(|edge| edge.contradicts).filter_map(|edge| {
+        let (by, of) = (show::name(picture, edge.from)?, show::name(picture, edge.to)?);
+        Some(NowDispute { by, of, says: edge.status.into() })
+    });
+    disputed.take(MOST_DISPUTES).collect()
 }
 
 /// Whom nodes hurt that fail together: first who is affected. The others stand there only if all who are

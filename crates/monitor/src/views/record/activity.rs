@@ -70,7 +70,8 @@ const ALIASES: Sql =
 pub(super) const UNSTABLE: Sql = Sql::same(
     "monitor.unstable",
     "SELECT t.transitions, t.last_at, s.id AS service_id, s.name AS service_name,
-       d.id AS dependency_id, d.name AS dependency_name
+       d.id AS dependency_id, d.name AS dependency_name,
+       coalesce(l.name, d.canonical_name) AS canonical_name
      FROM (SELECT +service_no AS service_no, +dependency_no AS dependency_no,
          count(*) AS transitions, max(at) AS last_at
        FROM changes WHERE at > $1 AND kind IN ('service', 'dependency')
@@ -78,6 +79,7 @@ pub(super) const UNSTABLE: Sql = Sql::same(
        GROUP BY +service_no, +dependency_no) AS t
      JOIN services AS s ON s.number = t.service_no
      LEFT JOIN dependencies AS d ON d.number = t.dependency_no
+     LEFT JOIN services AS l ON l.number = d.linked_service_no AND l.removed_at IS NULL
      WHERE s.removed_at IS NULL AND d.removed_at IS NULL AND t.transitions > 1
      ORDER BY t.transitions DESC, t.last_at DESC, s.id, d.id NULLS FIRST LIMIT $2",
 );
@@ -150,6 +152,7 @@ pub(in crate::views) async fn unstable(
             service_name: row.get("service_name")?,
             dependency_id: row.get("dependency_id")?,
             dependency_name: row.get("dependency_name")?,
+            canonical_name: row.get("canonical_name")?,
             transitions: row.get("transitions")?,
             last_change_at: row.get("last_at")?,
         })

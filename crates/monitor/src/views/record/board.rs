@@ -6,7 +6,7 @@ use std::time::Duration;
 use mainstay_base::Timestamp;
 use mainstay_store::{Db, Row, Sql, StoreError, values};
 
-use super::services::{counts, status};
+use super::services::{counts, failing_since, status};
 use super::{overdue, timed};
 use crate::polling::CircuitState;
 use crate::views::board::BoardItem;
@@ -21,7 +21,7 @@ macro_rules! lines {
     ($now:literal) => {
         concat!(
             "SELECT s.number, s.id, s.name, s.name_key, s.team, s.is_active, s.poll_interval_ms, st.status,
-               st.status_since, st.stale_since, st.breaker_state, st.healthy_count,
+               st.status_since, st.failing_since, st.stale_since, st.breaker_state, st.healthy_count,
                st.degraded_count, st.down_count, st.skipped_count,
                CAST(CASE WHEN st.poll_warnings IS NULL THEN 0 ELSE 1 END AS BIGINT) AS has_warnings,
                CASE WHEN ",
@@ -80,6 +80,7 @@ fn line(
         status,
         cause: shown::cause(blamed.get(&number).copied(), status),
         status_since: overdue_since.map_or_else(|| row.get("status_since"), Ok)?,
+        failing_since: failing_since(row, status)?,
         breaker: CircuitState::from_name(&row.get::<String>("breaker_state")?),
         p95_ms: latencies.get(&number).map(|latency| latency.as_secs_f64() * 1_000.0),
         has_warnings: row.get("has_warnings")?,

@@ -15,7 +15,7 @@ macro_rules! columns {
         concat!(
             "SELECT d.number, d.id, d.service_no, d.slot, s.id AS service_id, d.name,
                d.canonical_name, d.kind, d.description, d.impact, d.contact, d.check_details,
-               d.healthy, d.state, d.code, d.skipped, d.error, d.error_message, d.status_since,
+               d.healthy, d.state, d.code, d.skipped, d.error, d.error_message, d.status_since, d.failing_since,
                d.missing_since, l.id AS linked_service_id, st.last_success_at, st.stale_since,
                CASE WHEN ",
             overdue!($now),
@@ -137,6 +137,9 @@ fn shown(row: &Row) -> Result<Shown, StoreError> {
         error_message: row.get("error_message")?,
         status,
         status_since,
+        failing_since: status
+            .is_unhealthy()
+            .then_some(row.get::<Option<_>>("failing_since")?.unwrap_or(status_since)),
         last_seen_at: last_success_at.filter(|_| missing_since.is_none()),
         missing_since,
         linked_service_id: row.get("linked_service_id")?,

@@ -3,6 +3,7 @@
 use mainstay_store::{Db, Row, Sql, StoreError, values};
 
 use super::services::{json, poll_error};
+use crate::report::DependencyStatus;
 use crate::views::history::{DependencyError, PollHistoryItem};
 use crate::views::list::{Place, one_more};
 
@@ -13,8 +14,11 @@ pub(super) const POLLS: Sql = Sql::same(
 );
 pub(super) const ERRORS: Sql = Sql::same(
     "monitor.dependency_errors",
-    "SELECT number, at, error, error_message FROM dependency_errors
-     WHERE dependency_no = $1 AND number < $2 ORDER BY number DESC LIMIT $3",
+    "SELECT e.number, e.at, e.error, e.error_message,
+       (SELECT c.after FROM changes AS c WHERE c.dependency_no = e.dependency_no
+          AND c.kind IN ('added', 'dependency') AND c.at <= e.at ORDER BY c.number DESC LIMIT 1) AS status
+     FROM dependency_errors AS e
+     WHERE e.dependency_no = $1 AND e.number < $2 ORDER BY e.number DESC LIMIT $3",
 );
 
 /// How polls of a service turned out: one row more than asked for, if there is one.
@@ -44,12 +48,18 @@ pub(in crate::views) async fn errors(
     let read = |row: &Row| {
         let item = DependencyError {
             at: row.get("at")?,
+            status: status(row)?,
             error: json(row.get("error")?),
             error_message: row.get("error_message")?,
         };
         Ok((place(row)?, item))
     };
     db.fetch_all(&ERRORS, values).await?.iter().map(read).collect()
+}
+
+fn status(row: &Row) -> Result<Option<DependencyStatus>, StoreError> {
+    let name: Option<String> = row.get("status")?;
+    Ok(name.as_deref().and_then(DependencyStatus::from_name))
 }
 
 fn below(after: Option<Place>) -> i64 {

@@ -12,6 +12,7 @@ pub(super) mod services;
 pub(super) mod strips;
 pub(super) mod version;
 pub(super) mod wallboard;
+pub(super) mod words;
 
 /// A statement whose `$1` is the time itself on SQLite, and on PostgreSQL what tests add to the
 /// database's own: between the parts stands the time.

@@ -1,5 +1,5 @@
-//! What the graph does not hold of what is broken: whom nobody polls, what reports say, and why polls
-//! failed. Each in one statement, however much is broken.
+//! What the graph does not hold of what is broken: whom nobody polls, what reports say, whose
+//! services are and why polls failed. Each in one statement, however much is broken.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,11 +20,11 @@ macro_rules! reports {
         )
     };
 }
-macro_rules! errors {
+macro_rules! services {
     ($which:literal) => {
         concat!(
-            "SELECT st.service_no, st.error_message FROM service_states AS st
-             WHERE st.error_message IS NOT NULL AND st.service_no ",
+            "SELECT s.number, s.team, st.error_message FROM services AS s
+             JOIN service_states AS st ON st.service_no = s.number WHERE s.number ",
             $which
         )
     };
@@ -46,10 +46,10 @@ pub(super) const REPORTS: Sql = Sql::pair(
     reports!("IN (SELECT value FROM json_each($1))"),
     reports!("= ANY ($1)"),
 );
-pub(super) const ERRORS: Sql = Sql::pair(
-    "monitor.now_errors",
-    errors!("IN (SELECT value FROM json_each($1))"),
-    errors!("= ANY ($1)"),
+pub(super) const SERVICES: Sql = Sql::pair(
+    "monitor.now_services",
+    services!("IN (SELECT value FROM json_each($1))"),
+    services!("= ANY ($1)"),
 );
 
 /// What a service says of something that it leans on.
@@ -61,6 +61,14 @@ pub(in crate::views) struct Said {
     pub(in crate::views) impact: Option<String>,
     pub(in crate::views) contact: Option<Value>,
     pub(in crate::views) description: Option<String>,
+}
+
+/// A service that fails.
+#[derive(Debug)]
+pub(in crate::views) struct Failing {
+    pub(in crate::views) team: Option<String>,
+    /// Why its last poll failed; none if it answered.
+    pub(in crate::views) error_message: Option<String>,
 }
 
 /// The services that nobody polls.
@@ -97,16 +105,19 @@ pub(in crate::views) async fn reports(
     rows.iter().map(|row| Ok((row.get("id")?, said(row)?))).collect()
 }
 
-/// Why the last polls of these services failed.
-pub(in crate::views) async fn errors(
+/// Whose these services are, and why their last polls failed.
+pub(in crate::views) async fn services(
     snapshot: &mut Snapshot,
     services: &[i64],
-) -> Result<HashMap<i64, String>, StoreError> {
+) -> Result<HashMap<i64, Failing>, StoreError> {
     if services.is_empty() {
         return Ok(HashMap::new());
     }
-    let rows = snapshot.fetch_all(&ERRORS, values![services]).await?;
-    rows.iter().map(|row| Ok((row.get("service_no")?, row.get("error_message")?))).collect()
+    let read = |row: &Row| -> Result<_, StoreError> {
+        let failing = Failing { team: row.get("team")?, error_message: row.get("error_message")? };
+        Ok((row.get("number")?, failing))
+    };
+    snapshot.fetch_all(&SERVICES, values![services]).await?.iter().map(read).collect()
 }
 
 fn said(row: &Row) -> Result<Said, StoreError> {

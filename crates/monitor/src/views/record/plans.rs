@@ -4,7 +4,9 @@ use mainstay_store::{Db, Dialect, Sql, migrate, values};
 use mainstay_testkit::TestDatabase;
 
 use super::services::{BY_NAME, BY_NAME_DOWN, ONE};
-use super::{activity, board, changes, dependencies, histories, now, strips, version, wallboard};
+use super::{
+    activity, board, changes, dependencies, histories, now, strips, version, wallboard, words,
+};
 
 const ANALYZE: Sql = Sql::same("test.analyze", "ANALYZE");
 const SERVICES: Sql = Sql::same(
@@ -59,6 +61,10 @@ async fn histories_and_timelines_are_found_by_their_keys() {
         for (statement, count, index) in [
             (&histories::POLLS, 3, "poll_history_by_service"),
             (&histories::ERRORS, 3, "dependency_errors_by_dependency"),
+            (&histories::ERRORS, 3, "changes_by_dependency (dependency_no=?)"),
+            (&words::WORDS, 2, "x USING INDEX dependency_errors_by_dependency (dependency_no=?)"),
+            (&words::WORDS, 2, "dependencies_by_id (id=?)"),
+            (&words::POLL, 2, "poll_history_by_service"),
             (&changes::SAID, 4, "changes_by_dependency"),
             (&changes::STALE, 4, "changes_by_staleness"),
             (&changes::STALE_BEFORE, 2, "changes_by_staleness"),
@@ -77,6 +83,7 @@ async fn histories_and_timelines_are_found_by_their_keys() {
             (&activity::RECENT, 7, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
             (&activity::NEWEST, 2, "INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
             (&now::REPORTS, 1, "dependencies_by_id (id=?)"),
+            (&now::SERVICES, 1, "s USING INTEGER PRIMARY KEY (rowid=?)"),
             (&dependencies::SOME, 2, "dependencies_by_id (id=?)"),
         ] {
             let plan = plan(db, statement, count).await;

@@ -17,7 +17,7 @@ macro_rules! columns {
         concat!(
             "s.number, s.id, s.name, s.team, s.health_endpoint, s.format, s.schema_config,
              s.poll_interval_ms, s.timeout_ms, s.header_names, s.is_active, s.created_at,
-             s.updated_at, st.status, st.status_since, st.last_polled_at, st.last_latency_us,
+             s.updated_at, st.status, st.status_since, st.failing_since, st.last_polled_at, st.last_latency_us,
              st.error_kind, st.error_message, st.stale_since, st.breaker_state,
              st.breaker_failures, st.breaker_retry_at, st.backoff_attempt, st.next_poll_at,
              st.poll_warnings,
@@ -195,6 +195,7 @@ fn shown(row: &Row) -> Result<Shown, StoreError> {
         is_active: row.get("is_active")?,
         status,
         status_since: overdue_since.map_or_else(|| row.get("status_since"), Ok)?,
+        failing_since: failing_since(row, status)?,
         last_poll: last_poll(row)?,
         breaker: breaker(row)?,
         next_poll_at: row.get("next_poll_at")?,
@@ -205,6 +206,18 @@ fn shown(row: &Row) -> Result<Shown, StoreError> {
     };
     let backoff = u32::try_from(row.get::<i64>("backoff_attempt")?).unwrap_or(u32::MAX);
     Ok(Shown { number: row.get("number")?, service, backoff })
+}
+
+/// Since when a service that is shown as such fails.
+pub(super) fn failing_since(
+    row: &Row,
+    status: ServiceStatus,
+) -> Result<Option<Timestamp>, StoreError> {
+    if !status.is_unhealthy() {
+        return Ok(None);
+    }
+    let since: Option<Timestamp> = row.get("failing_since")?;
+    since.map_or_else(|| row.get("status_since").map(Some), |since| Ok(Some(since)))
 }
 
 /// How a service is: what nobody has looked at for long is not known.

@@ -18,7 +18,8 @@ const SERVICES_AT_ONCE: usize = 500;
 macro_rules! page {
     ($now:literal, $before:literal, $item:literal, $after:literal) => {
         concat!(
-            "SELECT s.number, s.id, s.name, st.status, st.status_since, st.error_message, st.stale_since,
+            "SELECT s.number, s.id, s.name, st.status, st.status_since, st.failing_since, st.error_message,
+               st.stale_since,
                CASE WHEN ",
             overdue!($now),
             " THEN st.next_poll_at + 2 * s.poll_interval_ms END AS overdue_since,
@@ -43,7 +44,7 @@ pub(super) const PAGE: Sql = Sql::pair(
         "json_group_array(json_array(",
         "d.canonical_name, CASE WHEN d.missing_since IS NULL THEN d.status ELSE 'unknown' END,
            coalesce(d.missing_since, d.status_since),
-           CASE WHEN d.status IN ('down', 'degraded') THEN d.error_message END",
+           CASE WHEN d.status IN ('down', 'degraded') THEN d.error_message END, d.failing_since",
         "))"
     ),
     page!(
@@ -52,14 +53,15 @@ pub(super) const PAGE: Sql = Sql::pair(
         "to_json(d.canonical_name) || CASE WHEN d.missing_since IS NULL THEN ',\"' || d.status || '\",'
              ELSE ',\"unknown\",' END || coalesce(d.missing_since, d.status_since) ||
            CASE WHEN d.status IN ('down', 'degraded') AND d.error_message IS NOT NULL
-             THEN ',' || to_json(d.error_message) ELSE ',null' END",
+             THEN ',' || to_json(d.error_message) ELSE ',null' END ||
+           ',' || coalesce(CAST(d.failing_since AS text), 'null')",
         " || ']', ',') || ']'"
     ),
 );
 
-/// What a service says of one dependency: name, status, since when, message.
+/// What a service says of one dependency: name, status, since when, message, since when it fails.
 #[derive(Debug, Deserialize)]
-struct Said(String, String, i64, Option<String>);
+struct Said(String, String, i64, Option<String>, Option<i64>);
 
 /// The whole wall.
 pub(in crate::views) async fn read(
@@ -104,11 +106,12 @@ fn one(row: &Row) -> Result<(WallService, Vec<WallSaid>), StoreError> {
     // The statement itself has written it.
     let said: Vec<Said> =
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let said = said.into_iter().map(|Said(name, status, since, error_message)| WallSaid {
+    let said = said.into_iter().map(|Said(name, status, since, error_message, failing)| WallSaid {
         key: compared(&name),
         name,
         status: DependencyStatus::from_name(&status).unwrap_or(DependencyStatus::Unknown),
         since: Timestamp::from_millis(since),
+        failing_since: failing.map(Timestamp::from_millis),
         error_message,
     });
     Ok((service, said.collect()))
@@ -116,5 +119,6 @@ fn one(row: &Row) -> Result<(WallService, Vec<WallSaid>), StoreError> {
 
 fn failing(row: &Row, status: DependencyStatus) -> Result<Failing, StoreError> {
     let (since, error_message) = (row.get("status_since")?, row.get("error_message")?);
-    Ok(Failing { status, since, error_message })
+    let failing_since: Option<Timestamp> = row.get("failing_since")?;
+    Ok(Failing { status, since, failing_since: failing_since.unwrap_or(since), error_message })
 }

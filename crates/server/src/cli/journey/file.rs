@@ -11,17 +11,25 @@ use mainstay_journeys::{Journey, Mistake};
 use crate::output::write_stderr;
 
 /// Reads a journey; `-` is standard input. What is wrong with it is told on standard error, a line for
-/// each mistake: then there is none.
+/// each mistake: then there is none. So is what is doubtful.
 pub(super) fn journey(path: &Path) -> anyhow::Result<Option<Journey>> {
     let is_stdin = path == Path::new("-");
     let name = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
     let bytes =
         if is_stdin { bounded(io::stdin().lock()) } else { File::open(path).and_then(bounded) };
     let bytes = bytes.with_context(|| format!("{name} can't be read; check the path"))?;
-    let text = String::from_utf8(bytes);
-    let text = text.ok().with_context(|| format!("{name} is not UTF-8; save it as such"))?;
+    // What is too long was cut anywhere, perhaps within a letter; that it is too long is told first.
+    let text = if bytes.len() > MAX_FILE_BYTES {
+        String::from_utf8_lossy(&bytes).into_owned()
+    } else {
+        let text = String::from_utf8(bytes).ok();
+        text.with_context(|| format!("{name} is not UTF-8; save it as such"))?
+    };
     match Journey::parse(&text) {
-        Ok(journey) => Ok(Some(journey)),
+        Ok(journey) => {
+            write_stderr(&listed(&format!("warning: {name}"), &journey.doubts(&text)));
+            Ok(Some(journey))
+        }
         Err(mistakes) => {
             write_stderr(&listed(&name, &mistakes));
             Ok(None)

@@ -22,7 +22,7 @@ impl Observer for Lines {
 pub(super) fn end(run: &RunRecord) -> String {
     let skipped = run.steps.iter().filter(|step| step.state == StepState::Skipped);
     let skipped = skipped.map(|step| format!("skip   {}\n", words::step(step)));
-    let word = if run.mode.is_judging() { "FAILED" } else { "warning" };
+    let word = if run.is_passed() { "warning" } else { "FAILED" };
     let failures = run.failures.iter().map(|one| format!("{word} {}\n", words::failure(one)));
     let sum = words::plain(&format!("{}: {}", run.journey, words::sum(run)));
     skipped.chain(failures).chain([format!("{sum}\n")]).collect()

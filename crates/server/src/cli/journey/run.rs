@@ -1,6 +1,7 @@
 //! `mainstay journey run FILE`.
 
 use std::collections::BTreeMap;
+use std::fs::OpenOptions;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use mainstay_journeys::{
 };
 use mainstay_outbound::{Policy, Web, WebOptions};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use super::file;
 use super::lines::{self, Lines};
@@ -22,7 +24,7 @@ use super::tree::Tree;
 use crate::config::environment::{SECRET_PREFIX, Variables};
 use crate::exit::Exit;
 use crate::output::write_stdout;
-use crate::runtime;
+use crate::{runtime, shutdown};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,10 +35,16 @@ Examples:
 
 Nothing is stored, and no Mainstay has to run. A secret {{ secret.TOKEN }} is the variable
 MAINSTAY_SECRET_TOKEN of the environment, and is never shown. Exit codes: 0 it passed, 1 it failed,
-2 wrong use or a mistake in the file. In the modes log and disabled a failure does not count.";
+2 wrong use or a mistake in the file. In the modes log and disabled a failure does not count.
+
+Ctrl-C or SIGTERM ends the run as cancelled: what came of it so far is told, also by --json and
+--junit, and the exit code is 1 in every mode. A second one ends at once (130 or 143).";
 
 /// How often a tree is drawn anew while nothing happens.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
+
+/// How long a run that is stopped may take to tell how far it came.
+const END_WITHIN: Duration = Duration::from_secs(5);
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
@@ -73,15 +81,19 @@ enum Show {
 pub(super) fn run(run: &Run, variables: &Variables) -> anyhow::Result<Exit> {
     let Some(journey) = file::journey(&run.file)? else { return Ok(Exit::WrongUse) };
     let mode = run.mode.as_deref().map(str::parse::<Mode>).transpose()?;
+    if let Some(path) = &run.junit {
+        check_writable(path)?;
+    }
     let show = Show::choose(run, &journey, mode, variables);
     let record = runtime::block_on(travel(run, &journey, mode, variables, &show))??;
-    if let Some(path) = &run.junit {
-        write_junit(path, &record)?;
-    }
     match &show {
         Show::Json => write_stdout(&format!("{}\n", serde_json::to_string(&record)?))?,
         Show::Lines => write_stdout(&lines::end(&record))?,
         Show::Tree(tree) => tree.end(&record),
+    }
+    // Last: where it can't be written, what came of the run has been told all the same.
+    if let Some(path) = &run.junit {
+        write_junit(path, &record)?;
     }
     Ok(if record.is_passed() { Exit::Fine } else { Exit::CheckFailed })
 }
@@ -102,7 +114,9 @@ async fn travel(
     let vars = run.vars.iter().map(|(name, text)| (name.clone(), value(journey, name, text)));
     let secrets = secrets(journey, variables);
     let options = Options { mode, vars: vars.collect(), secrets, courier, clock };
-    let travelling = mainstay_journeys::run(journey, options, show.observer());
+    let cancel = CancellationToken::new();
+    shutdown::on_signals(cancel.clone(), END_WITHIN).context("signals can't be listened to")?;
+    let travelling = mainstay_journeys::run_until(journey, options, show.observer(), &cancel);
     let ended = match show {
         Show::Tree(tree) => drawn(tree, travelling).await,
         Show::Json | Show::Lines => travelling.await,
@@ -180,12 +194,28 @@ fn explained(error: &StartError) -> anyhow::Error {
     }
 }
 
+/// Whether the report can be written, before anything is sent. What was there stays, and nothing is left behind.
+fn check_writable(path: &Path) -> anyhow::Result<()> {
+    let is_new = !path.exists();
+    let opened = OpenOptions::new().create(true).append(true).open(path);
+    opened.with_context(|| unwritable(path))?;
+    if is_new {
+        std::fs::remove_file(path).with_context(|| unwritable(path))?;
+    }
+    Ok(())
+}
+
 fn write_junit(path: &Path, record: &RunRecord) -> anyhow::Result<()> {
-    std::fs::write(path, junit::junit(record))
-        .with_context(|| format!("{} can't be written; check --junit", path.display()))
+    std::fs::write(path, junit::junit(record)).with_context(|| unwritable(path))
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("{} can't be written; check --junit", path.display())
 }
 
 fn parse_var(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
-    Ok((name.to_owned(), value.to_owned()))
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write it as NAME=VALUE".to_owned()),
+    }
 }

@@ -7,6 +7,8 @@ use mainstay_base::{Clock, Moment, SystemClock};
 use mainstay_journeys::report::StepState;
 use mainstay_journeys::{Journey, News, Observer, RunRecord};
 
+use unicode_width::UnicodeWidthChar as _;
+
 use super::words;
 use crate::output::write_stdout;
 
@@ -234,13 +236,13 @@ fn size() -> (usize, usize) {
     known.filter(|(rows, columns)| *rows > 1 && *columns > 1).unwrap_or(USUAL)
 }
 
-/// The line without what would go on to the next one; colours take no place.
+/// The line without what would go on to the next one; colours take no place, and some letters two.
 fn fitting(line: &str, columns: usize) -> String {
     let (mut fitted, mut width, mut is_color) = (String::new(), 0_usize, false);
     for letter in line.chars() {
         is_color |= letter == '\u{1b}';
         if !is_color {
-            width = width.saturating_add(1);
+            width = width.saturating_add(letter.width().unwrap_or(0));
         }
         if width <= columns {
             fitted.push(letter);
@@ -277,6 +279,8 @@ mod tests {
     fn a_line_that_is_too_long_is_cut_and_colours_take_no_place() {
         assert_eq!(fitting("├─ \u{1b}[32m✓\u{1b}[0m create", 8), "├─ \u{1b}[32m✓\u{1b}[0m cre");
         assert_eq!(fitting("short", 8), "short");
+        assert_eq!(fitting("支払い完了", 7), "支払い");
+        assert_eq!(fitting("cafe\u{301} au lait", 7), "cafe\u{301} au");
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(super) fn sum(run: &RunRecord) -> String {
     let outcome = if run.is_passed() { "passed" } else { "failed" };
     let mut parts = vec![counted(run.steps.len(), "step"), counted(run.events.len(), "event")];
     if !run.failures.is_empty() {
-        let word = if run.mode.is_judging() { "failure" } else { "warning" };
+        let word = if run.is_passed() { "warning" } else { "failure" };
         parts.push(counted(run.failures.len(), word));
     }
     format!("{outcome} in {}: {}", time(run.duration_ms), parts.join(", "))

@@ -108,3 +108,23 @@ async fn one_comes_is_asked_for_the_others_and_one_stops() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_look_at_one_schedule_of_journeys_and_one_is_killed() {
+    apart(|mut pair| {
+        pair.start_second();
+        pair.add_journeys();
+        pair.journeys_have_run(2);
+        pair.first.signal("KILL");
+        let before = pair.runs();
+        pair.journeys_have_run(4);
+        for (journey, runs) in pair.runs() {
+            assert!(runs.len() >= before[&journey].len() + 2, "{journey}: {runs:?}");
+            // One that the killed one was just running is not begun again: it may have bought something.
+            let cut =
+                runs.iter().filter(|status| *status != "passed" && *status != "running").count();
+            assert!(cut <= 1, "{journey}: {runs:?}");
+        }
+    })
+    .await;
+}

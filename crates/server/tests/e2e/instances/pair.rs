@@ -16,6 +16,10 @@ use crate::people::{post, set_up, signed};
 use crate::process::{PATIENCE, Server, mainstay};
 
 pub(super) const SERVICES: usize = 200;
+pub(super) const JOURNEYS: usize = 8;
+/// Two runs of a journey are further apart than this, if none is made twice: each may be late by a look at
+/// the schedule and by a busy machine.
+const BETWEEN_RUNS: Duration = Duration::from_secs(5);
 const INTERVAL: Duration = Duration::from_secs(5);
 /// Two polls of a service are further apart than this, if none is made twice: each may be late on a busy
 /// machine, but not by half an interval.
@@ -83,6 +87,52 @@ impl Pair {
             let made = post(&self.first.address, "/api/services", &self.session, &body);
             assert_eq!(made.status, 201, "{}", made.text());
         }
+    }
+
+    /// Journeys that ask one address each, as often as a journey may.
+    pub(super) fn add_journeys(&self) {
+        for journey in 0..JOURNEYS {
+            let address = self.upstream.address(journey);
+            let source = format!(
+                "journey: journey {journey}\nevery: 10s\nsteps:\n  - id: look\n    get: \"{address}\"\n    expect: {{ status: 200 }}\n"
+            );
+            let made = post(
+                &self.first.address,
+                "/api/journeys",
+                &self.session,
+                &json!({"source": source}),
+            );
+            assert_eq!(made.status, 201, "{}", made.text());
+        }
+    }
+
+    /// Waits until each journey was run so often, and none twice at one time of its schedule.
+    pub(super) fn journeys_have_run(&self, times: usize) {
+        let began = Instant::now();
+        let count = |journey| self.upstream.asked(journey).len();
+        while !(0..JOURNEYS).all(|journey| count(journey) >= times) {
+            let counts: Vec<_> = (0..JOURNEYS).map(count).collect();
+            assert!(began.elapsed() < PATIENCE, "{counts:?} {:#?}", self.second().log());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        for journey in 0..JOURNEYS {
+            for pair in self.upstream.asked(journey).windows(2) {
+                let gap = pair[1] - pair[0];
+                assert!(gap >= BETWEEN_RUNS, "journey {journey} was run again after {gap:?}");
+            }
+        }
+    }
+
+    /// How the runs ended that the second knows of, and how many of them there are of each journey.
+    pub(super) fn runs(&self) -> BTreeMap<String, Vec<String>> {
+        let read = |path: &str| request(&self.second().address, "GET", path, &self.token).json();
+        let journeys = read("/api/journeys");
+        let of = |journey: &Value| {
+            let runs = read(&format!("/api/journeys/{}/runs", journey["id"].as_str().unwrap()));
+            let statuses = runs["items"].as_array().unwrap().iter().map(|run| text(&run["status"]));
+            (text(&journey["name"]), statuses.collect())
+        };
+        journeys["items"].as_array().unwrap().iter().map(of).collect()
     }
 
     pub(super) fn start_second(&mut self) {
@@ -252,6 +302,10 @@ impl Pair {
     }
 }
 
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
 fn alive(all: &Value) -> impl Iterator<Item = &Value> {
     all["items"].as_array().unwrap().iter().filter(|one| one["state"] == "alive")
 }
@@ -261,6 +315,7 @@ fn start(folder: &TempDir, database: &str) -> Server {
     command
         .args(["serve", "--listen", "127.0.0.1:0", "--database", database])
         .env("TOKEN_HASH_PEPPER", PEPPER)
+        .env("MAINSTAY_JOB_LOCK_TTL_SECONDS", "6")
         .env("MAINSTAY_POLL_CYCLE_MS", "1000");
     Server::spawn(command)
 }

@@ -15,7 +15,7 @@ const ROUNDS: &str = "MAINSTAY_FAULT_ROUNDS";
 /// From the death of a runner to the report of another.
 const TAKEN_OVER: Duration = Duration::from_secs(5);
 /// How long a runner stands still.
-const FROZEN: Duration = Duration::from_secs(5);
+const FROZEN: Duration = Duration::from_secs(7);
 
 /// Where a runner stands when it dies.
 #[derive(Clone, Copy)]
@@ -31,13 +31,17 @@ enum At {
     Database(Fault, fn(&str) -> bool),
     Storage(Fault, &'static str),
     Model,
+    /// The storage, after the model wrote what is no report.
+    Unfit(Fault),
 }
+
+const RAW: &str = "PUT raw_llm_output.json";
 
 const fn step(name: &'static str, is_short: bool, at: At) -> Step {
     Step { name, at, is_short }
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 16] = [
     step("it claims", false, At::Database(Fault::Hold, is_claim)),
     step("it has claimed", true, At::Database(Fault::HoldAnswer, is_claim)),
     step("it begins", false, At::Database(Fault::HoldAnswer, is_start)),
@@ -45,6 +49,8 @@ const STEPS: [Step; 14] = [
     step("it reads the transcript", true, At::Storage(Fault::Hold, "GET original.txt")),
     step("it has read the transcript", false, At::Storage(Fault::HoldAnswer, "GET original.txt")),
     step("the model writes", true, At::Model),
+    step("it stores an answer that is no report", false, At::Unfit(Fault::Hold)),
+    step("it has stored an answer that is no report", false, At::Unfit(Fault::HoldAnswer)),
     step("it stores the timeline", false, At::Storage(Fault::Hold, "PUT timeline.json")),
     step("it has stored the timeline", false, At::Storage(Fault::HoldAnswer, "PUT timeline.json")),
     step("it stores the report", false, At::Storage(Fault::Hold, "PUT report.json")),
@@ -94,13 +100,17 @@ impl Step {
                 world.storage.trap().set(fault, 0, move |call| call == name);
             }
             At::Model => world.llm.behave(Behaviour::Silent),
+            At::Unfit(fault) => {
+                world.llm.behave(Behaviour::OffSchema);
+                world.storage.trap().set(fault, 0, |call| call == RAW);
+            }
         }
     }
 
     fn trap(self, world: &World) -> Option<&Trap> {
         match self.at {
             At::Database(..) => Some(world.relay.trap()),
-            At::Storage(..) => Some(world.storage.trap()),
+            At::Storage(..) | At::Unfit(_) => Some(world.storage.trap()),
             At::Model => None,
         }
     }
@@ -180,7 +190,7 @@ async fn a_runner_that_stood_still_past_its_lease_writes_nothing_when_it_goes_on
 #[tokio::test(flavor = "multi_thread")]
 async fn a_runner_that_stood_still_while_the_model_wrote_drops_what_it_wrote() {
     let world = World::start(&[Behaviour::Slow(TTL), Behaviour::Good]).await;
-    let first = world.runner("first");
+    let first = world.runner_behind_the_relay("first");
     let id = world.upload();
     world.until_asked(1);
     first.signal("STOP");

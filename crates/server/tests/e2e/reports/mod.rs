@@ -2,6 +2,7 @@
 
 mod faults;
 mod storage;
+mod uploads;
 mod world;
 
 use std::time::Instant;

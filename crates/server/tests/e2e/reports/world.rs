@@ -15,8 +15,10 @@ use crate::process::{PATIENCE, Server, mainstay};
 
 const PEPPER: &str = "the same pepper for all of them, and long";
 const CALL: &str = "Ada: Checkout is down.\nLinus: It was caused by the deploy, I rolled back.\n";
-/// How long a runner may be silent.
-pub(super) const TTL: Duration = Duration::from_secs(2);
+/// How long a runner may be silent that is to lose its job.
+pub(super) const TTL: Duration = Duration::from_secs(4);
+/// And one that is to keep it, however busy the machine is: when a lease ends, whoever has it says.
+const LONG_TTL: Duration = Duration::from_secs(30);
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 const TWO_DAYS: Duration = Duration::from_secs(48 * 3_600);
 
@@ -57,24 +59,24 @@ impl World {
     }
 
     pub(super) fn runner(&self, name: &str) -> Server {
-        self.runner_at(name, &self.database.address())
+        self.runner_at(name, &self.database.address(), LONG_TTL)
     }
 
-    /// One that reaches the database by way of the relay.
+    /// One that is to lose its job; it reaches the database by way of the relay.
     pub(super) fn runner_behind_the_relay(&self, name: &str) -> Server {
         match self.database.through(self.relay.address()) {
-            Target::Postgres { url } => self.runner_at(name, url.expose()),
+            Target::Postgres { url } => self.runner_at(name, url.expose(), TTL),
             Target::Sqlite { .. } => panic!("it is no server"),
         }
     }
 
-    fn runner_at(&self, name: &str, database: &str) -> Server {
+    fn runner_at(&self, name: &str, database: &str, ttl: Duration) -> Server {
         let mut command = mainstay(self.folder.path());
         command
             .args(["work", "--database", database])
             .env("WORKER_ID", name)
             .env("WORKER_POLL_MS", "100")
-            .env("MAINSTAY_JOB_LOCK_TTL_SECONDS", TTL.as_secs().to_string());
+            .env("MAINSTAY_JOB_LOCK_TTL_SECONDS", ttl.as_secs().to_string());
         let runner = Server::spawn_unready(with(command, &self.llm, &self.storage));
         runner.await_line("running background jobs");
         runner
@@ -184,22 +186,26 @@ fn with(mut command: Command, llm: &LlmServer, storage: &S3Server) -> Command {
 
 /// Uploads a call, with the time of its incident.
 pub(super) fn upload(address: &str, session: &str) -> Answer {
+    send(address, uploading(address, session, CALL).as_bytes()).unwrap()
+}
+
+/// What is sent for that.
+pub(super) fn uploading(address: &str, session: &str, call: &str) -> String {
     let part = |head: &str, body: &str| {
         format!("--b\r\nContent-Disposition: form-data; name={head}\r\n\r\n{body}\r\n")
     };
     let body = [
-        part("\"file\"; filename=\"call.txt\"", CALL),
+        part("\"file\"; filename=\"call.txt\"", call),
         part("\"from\"", "2025-01-01T00:00:00Z"),
         part("\"to\"", "2025-01-01T01:00:00Z"),
         "--b--\r\n".to_owned(),
     ]
     .concat();
-    let text = format!(
+    format!(
         "POST /api/files/upload HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-type: \
          multipart/form-data; boundary=b\r\ncontent-length: {}\r\n{session}\r\n{body}",
         body.len()
-    );
-    send(address, text.as_bytes()).unwrap()
+    )
 }
 
 /// A share of a file: its token.

@@ -1,4 +1,5 @@
 import type { Change } from './api/activity';
+import { called, type Called } from './names';
 import { at, type Route } from './route';
 
 /** The changes of one day, newest first. */
@@ -37,17 +38,14 @@ export function clock(iso: string, zone?: string): string {
 }
 
 /** What changed: "Orders", or "Orders database of Orders" with the name by which Orders reports it. */
-export function subject({ service_name, dependency_name, canonical_name }: Named): {
-  readonly name: string;
+export function subject({ service_name, dependency_name, canonical_name }: Named): Called & {
   readonly of: string | null;
-  readonly as: string | null;
 } {
   if (dependency_name === null) return { name: service_name, of: null, as: null };
-  const name = canonical_name ?? dependency_name;
-  return { name, of: service_name, as: name === dependency_name ? null : dependency_name };
+  return { ...called(canonical_name ?? dependency_name, dependency_name), of: service_name };
 }
 
-type Named = Pick<Change, 'service_name' | 'dependency_name'> & Partial<Pick<Change, 'canonical_name'>>;
+type Named = Pick<Change, 'service_name' | 'dependency_name' | 'canonical_name'>;
 
 /** Where what changed is shown. */
 export function changedAt({ service_id, dependency_id }: Pick<Change, 'service_id' | 'dependency_id'>): Route {

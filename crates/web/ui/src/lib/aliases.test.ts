@@ -7,6 +7,7 @@ const group = (canonical_name: string, healthy: number, down = 0): WallGroup => 
   canonical_name,
   status: 'healthy',
   since: '',
+  failing_since: null,
   counts: { healthy, degraded: 0, down, unknown: 0, skipped: 0 },
   error_message: null,
   reported_by: [],

@@ -11,6 +11,7 @@ export function item(name: string, more: Partial<BoardItem> = {}): BoardItem {
     poll_interval_ms: 30_000,
     status: 'healthy',
     status_since: '2026-01-01T12:00:00.000Z',
+    failing_since: null,
     breaker: 'closed',
     p95_ms: null,
     has_warnings: false,

@@ -1,8 +1,12 @@
 import type { BoardItem, Cause } from './api/board';
 import type { ServiceStatus } from './api/services';
+import { isUnhealthy } from './graph/causes';
 import type { LiveEvent } from './live/messages';
 import { SERVICE_STATUSES } from './services';
 import { STATUSES } from './status';
+
+/** What the p95 of a service is of: nothing is summed up more often, so it follows slowly. */
+export const P95_TITLE = 'p95, 15 min';
 
 /** A service on the board, with what is sought and ordered by worked out beforehand. */
 export interface Line {
@@ -14,6 +18,8 @@ export interface Line {
   readonly interval: number;
   readonly status: ServiceStatus;
   readonly since: string;
+  /** Since when it is degraded or down without a break; null while it is neither. */
+  readonly failingSince: string | null;
   readonly breaker: BoardItem['breaker'];
   readonly p95: number | null;
   readonly warned: boolean;
@@ -64,7 +70,12 @@ export function patched(line: Line, { status, breaker, active }: Patch): Line {
   return {
     ...line,
     ...(moves
-      ? { status: status.is, since: status.since, sinceMs: Date.parse(status.since) }
+      ? {
+          status: status.is,
+          since: status.since,
+          sinceMs: Date.parse(status.since),
+          failingSince: isUnhealthy(status.is) ? (line.failingSince ?? status.since) : null,
+        }
       : {}),
     ...(breaker === undefined ? {} : { breaker }),
     ...(active === undefined ? {} : { active }),
@@ -106,6 +117,7 @@ function lineOf(item: BoardItem, order: number, teamOrder: number, old: Line | u
     interval: item.poll_interval_ms,
     status: item.status,
     since: item.status_since,
+    failingSince: item.failing_since,
     breaker: item.breaker,
     p95: item.p95_ms,
     warned: item.has_warnings,
@@ -126,6 +138,7 @@ const FIELDS = [
   'interval',
   'status',
   'since',
+  'failingSince',
   'breaker',
   'p95',
   'warned',

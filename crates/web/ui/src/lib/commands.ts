@@ -5,6 +5,9 @@ export type Action =
   | Command
   | 'add-service'
   | 'add-journey'
+  | 'add-worker'
+  | 'add-net'
+  | 'go-nets'
   | 'upload-transcript'
   | 'go-aliases'
   | 'go-instances'
@@ -40,6 +43,8 @@ const CHOICES: readonly Choice[] = [
     ['Go to Graph', 'dependencies leans on root cause map time past', 'go-graph'],
     ['Go to Activity', 'changes history what happened unstable flapping', 'go-activity'],
     ['Go to Journeys', 'synthetic checks user path runs steps yaml', 'go-journeys'],
+    ['Go to Fleet', 'workers machines agents regions provision', 'go-fleet'],
+    ['Go to Nets', 'fleet checks bundles loaded workers', 'go-nets'],
     ['Go to Reports', 'post-mortem incident call transcript', 'go-reports'],
     ['Go to the wallboard', 'screen wall tv big kiosk board', 'go-wallboard'],
     ['Go to Aliases', 'names canonical same thing', 'go-aliases'],
@@ -50,6 +55,8 @@ const CHOICES: readonly Choice[] = [
   ...group('editor', [
     ['Add a service', 'new watch create endpoint', 'add-service'],
     ['Add a journey', 'new create yaml synthetic check path', 'add-journey'],
+    ['Add a worker', 'new create machine fleet fly sprite process', 'add-worker'],
+    ['Add a net', 'new create checks fleet bundle', 'add-net'],
   ]),
   ...group('admin', [
     ['Go to Users', 'admin people roles disable', 'go-admin'],

@@ -1,7 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import { backoff, fail, isDue, knownUntil, lesser, light, start, succeed, type Light } from './connection';
+import {
+  backoff,
+  fail,
+  isDue,
+  knownUntil,
+  lesser,
+  light,
+  lightOfShown,
+  STALE_AFTER_MS,
+  start,
+  succeed,
+  trustText,
+  type Light,
+} from './connection';
 
 const T0 = 1_000_000;
+
+describe('what is not to be trusted', () => {
+  it.each<[Light, string | null]>([
+    [{ kind: 'live' }, null],
+    [{ kind: 'reconnecting', seconds: 3 }, null],
+    [{ kind: 'stale', seconds: 42, since: T0 }, 'Old data since 00:16:40: do not trust what you see'],
+    [{ kind: 'superseded', since: T0 }, 'Another browser of yours is live since 00:16:40. This one reads every 15 s'],
+  ])('is told of %o', (light, text) => {
+    expect(trustText(light, T0 + 42_000, 'UTC')).toBe(text);
+  });
+});
 
 describe('the light', () => {
   it('connects before the first data', () => {
@@ -32,6 +56,17 @@ describe('the light', () => {
 
   it('comes back to live with the first success', () => {
     expect(light(succeed(T0 + 90_000), T0 + 90_000)).toEqual({ kind: 'live' });
+  });
+});
+
+describe('the light of what is shown', () => {
+  it('is live while it is read, and for a while after', () => {
+    expect(lightOfShown(null, T0)).toEqual({ kind: 'live' });
+    expect(lightOfShown(T0, T0 + STALE_AFTER_MS)).toEqual({ kind: 'live' });
+  });
+
+  it('is stale once it is asked for in vain for too long', () => {
+    expect(lightOfShown(T0, T0 + STALE_AFTER_MS + 1)).toEqual({ kind: 'stale', seconds: 30, since: T0 });
   });
 });
 
@@ -77,10 +112,15 @@ describe('of two lights', () => {
     [live, superseded, superseded],
     [superseded, reconnecting, reconnecting],
     [stale, reconnecting, stale],
-    [stale, longer, longer],
+    [reconnecting, { kind: 'reconnecting', seconds: 9 }, { kind: 'reconnecting', seconds: 9 }],
     [live, live, live],
   ])('%o and %o, the one that promises less is shown', (one, other, shown) => {
     expect(lesser(one, other)).toEqual(shown);
     expect(lesser(other, one)).toEqual(shown);
+  });
+
+  it('that are stale, the first keeps its time', () => {
+    expect(lesser(stale, longer)).toEqual(stale);
+    expect(lesser(longer, stale)).toEqual(longer);
   });
 });

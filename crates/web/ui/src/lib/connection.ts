@@ -1,3 +1,5 @@
+import { sinceTime } from './time';
+
 /**
  * How far what was read from time to time can be trusted, as a machine without a clock: `now` is
  * an argument. What comes by itself has a machine of its own (`live/link.ts`).
@@ -43,6 +45,18 @@ export function backoff(failures: number): number {
   return Math.min(BACKOFF_FIRST_MS * 2 ** doublings, BACKOFF_LIMIT_MS);
 }
 
+/** Why what is shown is not what is; null while it is. */
+export function trustText(light: Light, now: number, zone?: string): string | null {
+  switch (light.kind) {
+    case 'stale':
+      return `Old data since ${sinceTime(light.since, now, zone)}: do not trust what you see`;
+    case 'superseded':
+      return `Another browser of yours is live since ${sinceTime(light.since, now, zone)}. This one reads every 15 s`;
+    default:
+      return null;
+  }
+}
+
 /** Nothing came since then. */
 export function stale(since: number, now: number): Light {
   return { kind: 'stale', seconds: Math.floor((now - since) / 1000), since };
@@ -69,6 +83,12 @@ export function light(connection: Connection, now: number): Light {
   return { kind: lastSuccess === null ? 'connecting' : 'live' };
 }
 
+/** Of something on the page that is asked for in vain since then; null while it is not. */
+export function lightOfShown(failingSince: number | null, now: number): Light {
+  const isOld = failingSince !== null && now - failingSince > STALE_AFTER_MS;
+  return isOld ? stale(failingSince, now) : { kind: 'live' };
+}
+
 /** The last moment of which anything is known: nobody can say what lasts beyond it. */
 export function knownUntil(light: Light, now: number): number {
   return light.kind === 'stale' ? light.since : now;
@@ -82,9 +102,13 @@ const BY_TRUST: readonly Light['kind'][] = [
   'stale',
 ];
 
-/** Of two lights the one that promises less; of two equal ones the one that is worse for longer. */
+/**
+ * Of two lights the one that promises less. Of two that wait it is the one that waits longer; of two that
+ * are stale the first, so that the time since when does not jump once the second is stale too.
+ */
 export function lesser(one: Light, other: Light): Light {
   const difference = BY_TRUST.indexOf(one.kind) - BY_TRUST.indexOf(other.kind);
   if (difference !== 0) return difference > 0 ? one : other;
-  return 'seconds' in one && 'seconds' in other && other.seconds > one.seconds ? other : one;
+  const wait = one.kind === 'reconnecting' && other.kind === 'reconnecting';
+  return wait && other.seconds > one.seconds ? other : one;
 }

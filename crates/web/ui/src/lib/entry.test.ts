@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isSamePerson, linkError, loginAddress, loginError, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withFragment, withoutError } from './entry';
+import { isSamePerson, linkError, loginAddress, loginError, loginReason, NEXT_LIMIT, safeNext, tokenOf, TOKEN_LIMIT, withFragment, withoutError } from './entry';
+import { PATHS } from './route';
 
 describe('the same person', () => {
   const ana = { id: '1', email: 'ana@example.com' };
@@ -63,6 +64,21 @@ describe('the address to sign in', () => {
     const address = new URL(loginAddress('/system', '?filter=a b&row=c'), 'http://localhost');
     expect(address.pathname).toBe('/login');
     expect(address.searchParams.get('next')).toBe('/system?filter=a b&row=c');
+  });
+
+  it('knows that a session ended', () => {
+    expect(loginAddress('/', '', true)).toBe('/login?ended=yes');
+    expect(loginAddress('/system', '', true)).toBe('/login?next=%2Fsystem&ended=yes');
+  });
+
+  it.each([
+    [null, false, null],
+    [null, true, 'Your session has ended. Sign in to go on.'],
+    ['/services', true, 'Your session has ended. Sign in to go on.'],
+    ['/services', false, 'Sign in to see the page that you asked for.'],
+    [PATHS.shared, false, 'A report was shared with you. Sign in to read it.'],
+  ])('says why one is there: %s, ended %s', (next, ended, text) => {
+    expect(loginReason(next, ended)).toBe(text);
   });
 
   it('forgets what it cannot take along', () => {

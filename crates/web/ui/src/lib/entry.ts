@@ -26,11 +26,21 @@ export function isSamePerson(one: Person, other: Person): boolean {
 
 type Person = Pick<Identity, 'id' | 'email'>;
 
-/** The address of the sign-in page that leads back to where one was. */
-export function loginAddress(pathname: string, search: string): string {
+/** The address of the sign-in page that leads back to where one was, and knows whether a session ended. */
+export function loginAddress(pathname: string, search: string, ended = false): string {
   const next = safeNext(pathname + search);
-  if (next === null || next === '/') return PATHS.login;
-  return `${PATHS.login}?${new URLSearchParams({ next }).toString()}`;
+  const query = new URLSearchParams({
+    ...(next === null || next === '/' ? {} : { next }),
+    ...(ended ? { ended: 'yes' } : {}),
+  }).toString();
+  return query === '' ? PATHS.login : `${PATHS.login}?${query}`;
+}
+
+/** Why one is asked to sign in; null where one came by oneself. */
+export function loginReason(next: string | null, ended: boolean): string | null {
+  if (next?.split('?')[0] === PATHS.shared) return 'A report was shared with you. Sign in to read it.';
+  if (ended) return 'Your session has ended. Sign in to go on.';
+  return next === null ? null : 'Sign in to see the page that you asked for.';
 }
 
 /** The token in the fragment of a link, where no server and no log sees it. */
@@ -46,10 +56,11 @@ export function withFragment(address: string, left: string | null): string {
   return leads ? `${address}#${token}` : address;
 }
 
-/** The address without the refusal, which is said once: a reload starts afresh. */
+/** The address without the refusal and the end, which are said once: a reload starts afresh. */
 export function withoutError(pathname: string, search: string): string {
   const query = new URLSearchParams(search);
   query.delete('error');
+  query.delete('ended');
   const rest = query.toString();
   return pathname + (rest === '' ? '' : `?${rest}`);
 }

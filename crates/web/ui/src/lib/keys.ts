@@ -13,6 +13,7 @@ export type Command =
   | 'go-services'
   | 'go-graph'
   | 'go-journeys'
+  | 'go-fleet'
   | 'go-reports'
   | 'go-system'
   | 'go-account'
@@ -31,14 +32,18 @@ export interface Binding {
   readonly admin?: boolean;
 }
 
+/** What the palette is for. */
+export const FIND_SAYS = 'Find anything by its name';
+
 export const BINDINGS: readonly Binding[] = [
-  { command: 'palette', keys: ['Mod+K'], says: 'Find a service, a page or an action' },
+  { command: 'palette', keys: ['Mod+K'], says: FIND_SAYS },
   { command: 'go-now', keys: ['g', 'n'], says: 'Go to Now' },
   { command: 'go-activity', keys: ['g', 'c'], says: 'Go to Activity' },
   { command: 'go-wallboard', keys: ['g', 'w'], says: 'Go to the wallboard' },
   { command: 'go-services', keys: ['g', 's'], says: 'Go to Services' },
   { command: 'go-graph', keys: ['g', 'g'], says: 'Go to the Graph' },
   { command: 'go-journeys', keys: ['g', 'o'], says: 'Go to Journeys' },
+  { command: 'go-fleet', keys: ['g', 'f'], says: 'Go to the Fleet' },
   { command: 'go-reports', keys: ['g', 'r'], says: 'Go to Reports' },
   { command: 'go-system', keys: ['g', 'y'], says: 'Go to System' },
   { command: 'go-account', keys: ['g', 'a'], says: 'Go to Account' },
@@ -48,7 +53,7 @@ export const BINDINGS: readonly Binding[] = [
   { command: 'previous', keys: ['['], says: 'Previous row' },
   { command: 'next', keys: [']'], says: 'Next row' },
   { command: 'open', keys: ['Enter'], says: 'Open the row beside the list' },
-  { command: 'create', keys: ['c'], says: 'Create a service, a journey, an invite or a token, or upload a transcript' },
+  { command: 'create', keys: ['c'], says: 'Create a service, a journey, a worker, a net, an invite or a token, or upload a transcript' },
   { command: 'close', keys: ['Esc'], says: 'Close what is open' },
   { command: 'theme', keys: ['t'], says: 'Switch the theme' },
   { command: 'density', keys: ['d'], says: 'Switch the density' },

@@ -4,22 +4,24 @@ interface Known {
   readonly id: string;
 }
 
+/** What comes on top of what was loaded: as much of it is kept, so that no page grows without end. */
+export const GROWTH_LIMIT = 1_000;
+
 /**
  * A list after its first page was read again. What was loaded beyond that page stays, as long as
- * the two meet; else there is a gap between them, and the list begins anew.
+ * the two meet and are not more than `most`; else the list begins anew, with what came.
  */
 export function refreshed<Item extends Known>(
   old: Slice<Item> | null,
   fresh: Slice<Item>,
+  most: number,
 ): Slice<Item> {
   const last = fresh.items.at(-1);
   if (old === null || last === undefined || fresh.next_cursor === null) return fresh;
   const meets = old.items.findIndex(({ id }) => id === last.id);
   if (meets === -1 || meets === old.items.length - 1) return fresh;
-  return {
-    items: [...fresh.items, ...without(old.items.slice(meets + 1), fresh.items)],
-    next_cursor: old.next_cursor,
-  };
+  const items = [...fresh.items, ...without(old.items.slice(meets + 1), fresh.items)];
+  return items.length > most ? fresh : { items, next_cursor: old.next_cursor };
 }
 
 /** A list with its next page; what moved between two reads is not shown twice. */

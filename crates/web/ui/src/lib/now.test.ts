@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NowCause, NowCounts, NowHurt } from './api/now';
 import type { Answer } from './api/client';
 import type { PollAnswer } from './api/services';
-import { branches, calmText, hurtsText, hurtText, leaningText, opens, polledText, rowOf, summary, titleOf } from './now';
+import { branches, calmText, disputesText, hurtsText, hurtText, leaningText, opens, polledText, rowOf, summary, titleOf, worsenedText } from './now';
 import { format } from './route';
 
 const NONE: NowCounts = {
@@ -36,6 +36,7 @@ const cause = (more: Partial<NowCause>): NowCause => ({
   node_count: 1,
   status: 'down',
   since: null,
+  status_since: null,
   hurts: 0,
   affected: 0,
   contradicted: false,
@@ -43,6 +44,8 @@ const cause = (more: Partial<NowCause>): NowCause => ({
   impact: null,
   contact: null,
   description: null,
+  team: null,
+  disputes: [],
   reported_by: [],
   reporter_count: 0,
   hurt: [],
@@ -106,6 +109,26 @@ describe('the number of root causes', () => {
   });
 });
 
+describe('those who do not agree', () => {
+  const named = (id: string, status: 'healthy' | 'down' = 'healthy') => ({ ...node(id), status });
+  const says = (by: string, of = 'a', word: 'healthy' | 'down' = 'healthy') => ({ by: named(by), of: named(of), says: word });
+
+  it.each<[string, Partial<NowCause>, string]>([
+    ['nobody', {}, ''],
+    ['one', { disputes: [says('b')] }, 'B finds it healthy.'],
+    ['two', { disputes: [says('b'), says('c')] }, 'B and C find it healthy.'],
+    ['what it says of another', { disputes: [says('a', 'b', 'down')] }, 'It finds B down, which is healthy.'],
+    ['both', { disputes: [says('b'), says('a', 'c', 'down')] }, 'B finds it healthy. It finds C down, which is healthy.'],
+    [
+      'members of a circle',
+      { nodes: [node('a'), node('b')], node_count: 2, disputes: [says('c', 'b'), says('a', 'd', 'down')] },
+      'C finds B healthy. A finds D down, which is healthy.',
+    ],
+  ])('are named: %s', (_, more, text) => {
+    expect(disputesText(cause(more))).toBe(text);
+  });
+});
+
 describe('while nothing is broken', () => {
   it.each<[Partial<NowCounts>, string]>([
     [{ services: 3, healthy: 3 }, 'All 3 services are healthy.'],
@@ -160,6 +183,12 @@ it.each([
   expect([hurtText(told), leaningText(told), hurtsText(told)]).toEqual([hurt, leaning, sentence]);
 });
 
+it('tells of what is well whom it would hurt', () => {
+  expect(hurtText({ hurts: 6, affected: 0 }, false)).toBe('Whom it would hurt');
+  expect(hurtText({ hurts: 0, affected: 0 }, false)).toBe('Nobody leans on it');
+  expect(hurtText({ hurts: 6, affected: 2 }, false)).toBe('2 services hurt');
+});
+
 describe('polls of several', () => {
   const refused: Answer<PollAnswer> = {
     ok: false,
@@ -189,3 +218,29 @@ describe('polls of several', () => {
 function fail(): never {
   throw new Error('it leads nowhere');
 }
+
+describe('what got worse', () => {
+  const database = cause({ nodes: [{ ...node('db', 'external'), name: 'PostgreSQL main' }], hurts: 14, affected: 11 });
+  const told = (before: NowCause[], after: NowCause[]) => worsenedText({ items: before }, { items: after });
+
+  it.each<[string, Partial<NowCause> | null, string | null]>([
+    ['new', null, 'PostgreSQL main is down, 11 services hurt'],
+    ['down and was degraded', { status: 'degraded' }, 'PostgreSQL main is down, 11 services hurt'],
+    ['the same, but hurts more', { affected: 4 }, 'PostgreSQL main is down, 11 services hurt'],
+    ['as it was', {}, null],
+    ['the same, but hurts fewer', { affected: 12 }, null],
+  ])('is told of a cause that is %s', (_, before, text) => {
+    expect(told(before === null ? [] : [{ ...database, ...before }], [database])).toBe(text);
+  });
+
+  it('is not told of a cause that is better, or gone', () => {
+    expect(told([database], [{ ...database, status: 'degraded' }])).toBeNull();
+    expect(told([database], [])).toBeNull();
+  });
+
+  it('is told of several, of circles, and of what hurts nobody', () => {
+    const circle = cause({ nodes: [node('b'), node('c')], node_count: 2, status: 'degraded', hurts: 1, affected: 1 });
+    expect(told([], [circle, cause({})])).toBe('B and C are degraded, 1 service hurt; A is down');
+    expect(told([], Array.from('vwxyz', (id) => cause({ nodes: [node(id)] })))).toBe('V is down; W is down; X is down');
+  });
+});

@@ -50,14 +50,63 @@ export function calmText({ healthy, unknown, services: all, inactive }: NowCount
   return active === 1 ? 'The one service is healthy.' : `All ${grouped(active)} services are healthy.`;
 }
 
+/** As much of a root cause, or of what changed, as names it. */
+interface Named {
+  readonly nodes: readonly { readonly id: string; readonly name: string }[];
+  readonly node_count: number;
+}
+
 /** What a root cause is called: a circle by the first of its nodes. */
-export function titleOf({ nodes, node_count }: Pick<NowCause, 'nodes' | 'node_count'>): string {
+export function titleOf({ nodes, node_count }: Named): string {
   if (node_count === 1) return nodes[0]?.name ?? '';
   const named = nodes.map(({ name }) => isolated(name));
   const first = named.slice(0, node_count > 3 ? 2 : 3);
   const rest = node_count - first.length;
-  if (rest > 0) return `${first.join(', ')} and ${grouped(rest)} more`;
-  return first.length < 2 ? (first[0] ?? '') : `${first.slice(0, -1).join(', ')} and ${first.at(-1) ?? ''}`;
+  return joined(rest > 0 ? [first.join(', '), `${grouped(rest)} more`] : first);
+}
+
+/** "a, b and c". */
+function joined(words: readonly string[]): string {
+  return words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1) ?? ''}`;
+}
+
+/** More causes at once are not listened to. */
+const MOST_TOLD = 3;
+
+/** Root causes that are new or worse than before, for those who listen: "PostgreSQL main is down, 11 services hurt". */
+export function worsenedText(before: Pick<Now, 'items'>, after: Pick<Now, 'items'>): string | null {
+  const known = new Map(before.items.map((cause) => [rowOf(cause), cause]));
+  const worse = after.items.filter((cause) => isWorse(known.get(rowOf(cause)), cause));
+  return worse.length === 0 ? null : worse.slice(0, MOST_TOLD).map(causeText).join('; ');
+}
+
+function isWorse(before: NowCause | undefined, after: NowCause): boolean {
+  if (before === undefined || after.affected > before.affected) return true;
+  return before.status !== 'down' && after.status === 'down';
+}
+
+function causeText(cause: NowCause): string {
+  const one = cause.node_count === 1;
+  const says = `${one ? isolated(titleOf(cause)) : titleOf(cause)} ${one ? 'is' : 'are'} ${cause.status}`;
+  return cause.affected === 0 ? says : `${says}, ${hurtText(cause)}`;
+}
+
+/** Who says the opposite of how a root cause is, and of whom it says so: "Storefront finds it healthy." */
+export function disputesText({ nodes, node_count, disputes }: Pick<NowCause, 'nodes' | 'node_count' | 'disputes'>): string {
+  const own = new Set(nodes.map(({ id }) => id));
+  const called = ({ name }: { name: string }, it: string) => (node_count === 1 ? it : isolated(name));
+  const heard = disputes
+    .filter(({ by }) => !own.has(by.id))
+    .map(({ by, of, says }) => ({ who: isolated(by.name), what: `${called(of, 'it')} ${says}` }));
+  const others = [...new Set(heard.map(({ what }) => what))].map((what) => {
+    const names = heard.filter((one) => one.what === what).map(({ who }) => who);
+    return `${joined(names)} ${names.length === 1 ? 'finds' : 'find'} ${what}.`;
+  });
+  const said = disputes.filter(({ by }) => own.has(by.id));
+  const itself = said.map(
+    ({ by, of, says }) => `${called(by, 'It')} finds ${isolated(of.name)} ${says}, which is ${of.status}.`,
+  );
+  return [...others, ...itself].join(' ');
 }
 
 /** What names a root cause in the address. */
@@ -66,7 +115,7 @@ export function rowOf({ nodes }: Pick<NowCause, 'nodes'>): string {
 }
 
 /** Where a root cause is shown in full: the page of its service, or of the thing that it is. */
-export function opens({ nodes }: Pick<NowCause, 'nodes'>): Route | null {
+export function opens({ nodes }: Pick<Named, 'nodes'>): Route | null {
   const [first] = nodes;
   return first === undefined ? null : nodeAt(first.id);
 }
@@ -74,9 +123,10 @@ export function opens({ nodes }: Pick<NowCause, 'nodes'>): Route | null {
 /** Whom something hurts, as far as it is told. */
 export type Hurting = Pick<NowCause, 'hurts' | 'affected' | 'hurt'>;
 
-/** "2 services hurt", or that nobody is. */
-export function hurtText({ hurts, affected }: Pick<NowCause, 'hurts' | 'affected'>): string {
+/** "2 services hurt", or that nobody is; of what is well, whom it would hurt. */
+export function hurtText({ hurts, affected }: Pick<NowCause, 'hurts' | 'affected'>, fails = true): string {
   if (hurts === 0) return 'Nobody leans on it';
+  if (!fails && affected === 0) return 'Whom it would hurt';
   return affected === 0 ? 'Nobody is hurt yet' : `${counted(affected, affected, 'service')} hurt`;
 }
 

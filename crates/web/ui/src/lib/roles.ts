@@ -4,12 +4,14 @@ import type { RequestStatus, Role, Scope } from './api/accounts';
 export interface Option {
   readonly value: string;
   readonly title: string;
+  /** Shown, but can't be chosen. */
+  readonly off?: boolean;
 }
 
 export const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
 export const ROLE_MEANS: Record<Role, string> = {
-  viewer: 'sees everything and changes nothing but their own account',
-  editor: 'also changes what is watched',
+  viewer: 'sees what is watched, makes reports, and changes nothing but what is their own',
+  editor: 'also changes what is watched, and has workers and nets',
   admin: 'also decides who may do what',
 };
 

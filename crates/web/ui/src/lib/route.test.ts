@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { at, format, isAdmin, isGraph, isNow, isPublic, isReports, isServices, nodeAt, parse, PATHS, thingOf, VALUE_LIMIT, type Place } from './route';
+import { at, format, isAdmin, isGraph, isNow, isPublic, isReports, isServices, movedTo, nodeAt, parse, PATHS, thingOf, VALUE_LIMIT, type Place } from './route';
 
 describe('route', () => {
   it.each([
@@ -30,6 +30,8 @@ describe('route', () => {
     ['/shared', 'shared'],
     ['/account', 'account'],
     ['/admin', 'users'],
+    ['/jobs', 'jobs'],
+    ['/settings/', 'settings'],
     ['/admin/users', 'users'],
     ['/admin/invites/', 'invites'],
     ['/admin/access-requests', 'requests'],
@@ -133,6 +135,16 @@ describe('route', () => {
   it('leads to a node wherever it is shown in full', () => {
     expect(format(nodeAt('0193a7c1'))).toBe('/services/0193a7c1');
     expect(format(nodeAt(thingOf(' Orders DB ')))).toBe('/graph/thing?node=external%3Aorders+db');
+  });
+
+  it.each([
+    ['/jobs', '?status=failed', '/admin/jobs?status=failed'],
+    ['/settings/', '', '/admin/settings'],
+    ['/admin', '', '/admin/users'],
+    ['/admin/jobs', '', null],
+    ['/', '?board', null],
+  ])('tells where %s%s has moved', (path, search, expected) => {
+    expect(movedTo(path, search)).toBe(expected);
   });
 
   it('has no address for a page that does not exist', () => {

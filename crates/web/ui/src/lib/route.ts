@@ -20,12 +20,14 @@ export type NowPage = 'now' | 'activity';
 export type GraphPage = 'graph' | 'thing';
 export type ServicePage = 'services' | 'aliases' | 'service-new' | 'service' | 'service-edit';
 export type ReportPage = 'reports' | 'report' | 'shared';
+export type FleetPage = 'fleet' | 'worker-new' | 'nets' | 'net-new' | 'net-edit';
 export type JourneyPage = 'journeys' | 'journey-new' | 'journey' | 'journey-edit' | 'run';
 export type SystemPage = 'system' | 'instances';
 export type Page =
   | NowPage
   | GraphPage
   | JourneyPage
+  | FleetPage
   | ReportPage
   | 'account'
   | SystemPage
@@ -54,7 +56,8 @@ type Parameter =
   | 'from'
   | 'to'
   | 'teams'
-  | 'view';
+  | 'view'
+  | 'worker';
 
 export const PATHS: Record<Place, string> = {
   now: '/',
@@ -71,6 +74,11 @@ export const PATHS: Record<Place, string> = {
   journey: '/journeys/:id',
   'journey-edit': '/journeys/:id/edit',
   run: '/runs/:id',
+  fleet: '/fleet',
+  'worker-new': '/fleet/new',
+  nets: '/nets',
+  'net-new': '/nets/new',
+  'net-edit': '/nets/:id/edit',
   reports: '/reports',
   report: '/reports/:id',
   shared: '/shared',
@@ -104,6 +112,11 @@ export const TITLES: Record<Page, string> = {
   journey: 'Journey',
   'journey-edit': 'Edit the journey',
   run: 'Run',
+  fleet: 'Fleet',
+  'worker-new': 'Add a worker',
+  nets: 'Nets',
+  'net-new': 'Add a net',
+  'net-edit': 'Edit the net',
   reports: 'Reports',
   report: 'Report',
   shared: 'Shared report',
@@ -145,16 +158,25 @@ const JOURNEY_PAGES: readonly JourneyPage[] = [
   'journey-edit',
   'run',
 ];
+const FLEET_PAGES: readonly FleetPage[] = ['fleet', 'worker-new', 'nets', 'net-new', 'net-edit'];
 const PUBLIC_PAGES: readonly PublicPage[] = ['login', 'setup', 'invite', 'request-access'];
+
+/** Where people look for a page that stands elsewhere. */
+const MOVED: Readonly<Partial<Record<string, Place>>> = {
+  '/admin': 'users',
+  '/jobs': 'jobs',
+  '/settings': 'settings',
+};
 
 /** What each page may ask the server for. */
 const PARAMETERS: Partial<Record<Page, readonly Parameter[]>> = {
   now: ['board'],
   activity: ['status', 'kind', 'target'],
   graph: ['at', 'range', 'service', 'depth', 'teams', 'view'],
-  thing: ['node'],
+  thing: ['node', 'range'],
   services: ['status', 'team', 'sort'],
   service: ['range'],
+  'net-new': ['worker'],
   reports: ['from', 'to'],
   report: ['view'],
   shared: ['view'],
@@ -173,6 +195,7 @@ const KNOWN: Partial<Record<Page, Partial<Record<Parameter, (value: string) => b
   activity: { status: isChangeStatus, kind: isChangeKind, target: (value) => ID.test(value) },
   graph: { service: (value) => ID.test(value), depth: (value) => DEPTH.test(value) },
   thing: { node: isThing },
+  'net-new': { worker: (value) => ID.test(value) },
 };
 
 /** An address is written by anyone: what it holds is cut to this length. An e-mail fits, and the longest name of a node. */
@@ -234,6 +257,12 @@ export function thingOf(name: string): string {
   return EXTERNAL + compared(name);
 }
 
+/** The address that an old or guessed one stands for; null for one that is its own. */
+export function movedTo(pathname: string, search: string): string | null {
+  const path = pathname.replace(/\/+$/, '');
+  return MOVED[path] === undefined ? null : format(parse(pathname, search));
+}
+
 /** A page that is there without a session. */
 export function isPublic(page: Page): page is PublicPage {
   return PUBLIC_PAGES.some((known) => known === page);
@@ -259,6 +288,10 @@ export function isJourneys(page: Page): page is JourneyPage {
   return JOURNEY_PAGES.some((known) => known === page);
 }
 
+export function isFleet(page: Page): page is FleetPage {
+  return FLEET_PAGES.some((known) => known === page);
+}
+
 export function isReports(page: Page): page is ReportPage {
   return page === 'reports' || page === 'report' || page === 'shared';
 }
@@ -270,7 +303,8 @@ export function isServices(page: Page): page is ServicePage {
 /** The page of a path, and the id that stands in it. */
 function placeOf(pathname: string): { page: Page; id: readonly (readonly ['id', string])[] } {
   const path = pathname.replace(/\/+$/, '') || '/';
-  if (path === '/admin') return { page: 'users', id: [] };
+  const moved = MOVED[path];
+  if (moved !== undefined) return { page: moved, id: [] };
   const places = Object.keys(PATHS) as Place[];
   const exact = places.find((place) => PATHS[place] === path && !path.includes(':'));
   if (exact !== undefined) return { page: exact, id: [] };

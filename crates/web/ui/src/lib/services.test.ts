@@ -25,6 +25,7 @@ function service(id: string, more: Partial<Service> = {}): Service {
     is_active: true,
     status: 'healthy',
     status_since: '2026-01-01T00:00:00.000Z',
+    failing_since: null,
     last_poll: null,
     breaker: { state: 'closed', failures: 0, retry_at: null },
     next_poll_at: null,

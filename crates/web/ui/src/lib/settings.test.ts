@@ -18,11 +18,11 @@ const setting = (key: string, more: Partial<Setting> = {}): Setting => ({
 
 describe('settings', () => {
   it('stand in groups by their first word', () => {
-    const all = groups([setting('data_dir'), setting('http.listen'), setting('http.public_url'), setting('new.one')]);
+    const all = groups([setting('data_dir'), setting('http.listen'), setting('http.public_url'), setting('night_watch.on')]);
     expect(all.map(({ title, settings }) => [title, settings.length])).toEqual([
       ['Data folder', 1],
       ['Server', 2],
-      ['new', 1],
+      ['Night watch', 1],
     ]);
   });
 
@@ -32,6 +32,7 @@ describe('settings', () => {
     [{ source: 'flag', source_name: '--listen' }, '--listen'],
     [{ source: 'file', source_name: 'mainstay.toml:3' }, 'mainstay.toml:3'],
     [{ source: 'environment', source_name: null }, 'environment'],
+    [{ source: 'flag', source_name: 'http.listen' }, 'the command itself'],
   ] as const)('say where they come from: %o', (more, text) => {
     expect(sourceText(setting('http.listen', more))).toBe(text);
   });

@@ -15,6 +15,8 @@ const TITLES: Readonly<Partial<Record<string, string>>> = {
   database: 'Database',
   events: 'Events',
   environment: 'Environment',
+  fleet: 'Fleet',
+  fly: 'Fly Machines',
   history: 'History',
   http: 'Server',
   jobs: 'Background jobs',
@@ -25,6 +27,7 @@ const TITLES: Readonly<Partial<Record<string, string>>> = {
   outbound: 'What may be called',
   poll: 'Polling',
   s3: 'Object storage',
+  sprites: 'Sprites',
   sse: 'Live streams',
   telemetry: 'Traces',
   tls: 'TLS',
@@ -35,14 +38,16 @@ export function groups(settings: readonly Setting[]): Group[] {
   const names = [...new Set(settings.map(({ key }) => groupOf(key)))];
   return names.map((name) => ({
     name,
-    title: TITLES[name] ?? name,
+    title: TITLES[name] ?? headed(name),
     settings: settings.filter(({ key }) => groupOf(key) === name),
   }));
 }
 
 /** Where a value comes from, in a few words. */
-export function sourceText({ source, source_name, value }: Pick<Setting, 'source' | 'source_name' | 'value'>): string {
+export function sourceText({ key, source, source_name, value }: Pick<Setting, 'key' | 'source' | 'source_name' | 'value'>): string {
   if (value === null) return 'not set';
+  // What has no flag of its own was set by the command, as the demo does.
+  if (source_name === key) return 'the command itself';
   return source === 'default' ? 'default' : (source_name ?? source);
 }
 
@@ -54,6 +59,11 @@ export function tomlLine({ key, value, masked }: Pick<Setting, 'key' | 'value' |
 /** What the filter looks at. */
 export function texts({ key, value, help, variables, flag, source_name }: Setting): string[] {
   return [key, value ?? '', help, ...variables, flag ?? '', source_name ?? ''];
+}
+
+/** `night_watch` as a heading: "Night watch". */
+function headed(name: string): string {
+  return (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 }
 
 const groupOf = (key: string) => key.split('.')[0] ?? key;

@@ -10,7 +10,7 @@ export type Status = (typeof STATUSES)[number];
 export const STATUS_MEANS: Record<Status, string> = {
   healthy: 'answers as it should',
   degraded: 'answers, but not as it should',
-  down: 'does not answer, or says that it is down',
+  down: 'a service that does not answer, or something that its users find broken',
   unknown: 'not looked at yet, or too long ago to trust',
   skipped: 'left out on purpose',
 };

@@ -1,4 +1,4 @@
-import type { NodeDetail, NodeReport } from './api/graph';
+import type { Dependency } from './api/dependencies';
 import { compared } from './names';
 import { latency } from './time';
 
@@ -16,7 +16,21 @@ export interface ThingFacts {
   readonly latency: string | null;
 }
 
-export function factsOf({ node, reports }: Pick<NodeDetail, 'node' | 'reports'>): ThingFacts {
+/** What a service says of a thing, or said of it. */
+interface Report {
+  readonly service_name: string;
+  readonly dependency: Pick<Dependency, 'name' | 'status' | 'error_message' | 'impact' | 'description' | 'contact' | 'type'> & {
+    readonly latency_ms?: number | null;
+  };
+}
+
+/** A thing with what is said of it. */
+export interface Reported {
+  readonly node: { readonly name: string; readonly status: string };
+  readonly reports: readonly Report[];
+}
+
+export function factsOf({ node, reports }: Reported): ThingFacts {
   const all = reports.map(({ dependency }) => dependency);
   const first = <Value>(values: readonly (Value | null | undefined)[]): Value | null =>
     values.find((value) => value !== null && value !== undefined) ?? null;
@@ -25,15 +39,15 @@ export function factsOf({ node, reports }: Pick<NodeDetail, 'node' | 'reports'>)
     impact: first(all.map(({ impact }) => impact)),
     description: first(all.map(({ description }) => description)),
     contact: first(all.map(({ contact }) => contact)),
-    types: [...new Set(all.map(({ type }) => type))],
+    types: [...new Set(all.map(({ type }) => type))].filter((type) => type !== ''),
     names: [...new Set(all.map(({ name }) => name))].filter((name) => compared(name) !== compared(node.name)),
     // What was measured last by who can't be asked tells nothing of now.
-    latency: latencyText(all.flatMap(({ latency_ms: ms, status }) => (ms === null || status === 'unknown' ? [] : [ms]))),
+    latency: latencyText(all.flatMap(({ latency_ms: ms = null, status }) => (ms === null || status === 'unknown' ? [] : [ms]))),
   };
 }
 
 /** Who has nothing to say but that it fails says nothing here. */
-function errorsOf(reports: readonly NodeReport[]): ThingFacts['errors'] {
+function errorsOf(reports: readonly Report[]): ThingFacts['errors'] {
   const found = new Map<string, string[]>();
   for (const { service_name, dependency } of reports) {
     const text = dependency.error_message?.trim() ?? '';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { absolute, ago, counted, grouped, lasted, latency, moment, sinceTime, skew, span, until } from './time';
+import { absolute, ago, counted, grouped, lasted, latency, moment, second, sinceTime, skew, span, until, zoned } from './time';
 
 const plain = (text: string | null) => text?.replace(/[\u00a0\u202f]/g, ' ') ?? null;
 
@@ -97,7 +97,21 @@ describe('absolute time', () => {
 
   it('shows what is no time as it came', () => {
     expect(absolute('soon')).toBe('soon');
+    expect([second('2026-11-15T21:00:05.000Z', 'UTC'), second('soon')]).toEqual(['15 Nov 2026, 21:00:05', 'soon']);
     expect(moment('soon')).toBe('soon');
+  });
+});
+
+describe('a moment for who reads it elsewhere', () => {
+  it.each([
+    ['UTC', '2026-11-17T07:27:00Z', '17 Nov 2026, 07:27 UTC'],
+    ['America/New_York', '2026-11-17T07:27:00Z', '17 Nov 2026, 02:27 GMT-5 (07:27 UTC)'],
+    ['America/New_York', '2026-11-17T01:27:00Z', '16 Nov 2026, 20:27 GMT-5 (17 Nov 2026, 01:27 UTC)'],
+    ['Europe/Berlin', '2026-07-17T07:27:00Z', '17 Jul 2026, 09:27 CEST (07:27 UTC)'],
+    ['Europe/London', '2026-11-17T07:27:00Z', '17 Nov 2026, 07:27 UTC'],
+    ['UTC', 'soon', 'soon'],
+  ])('has its zone: %s, %s', (zone, iso, text) => {
+    expect(zoned(iso, zone)).toBe(text);
   });
 });
 

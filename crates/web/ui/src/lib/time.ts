@@ -73,6 +73,28 @@ export function moment(iso: string, zone?: string): string {
   return Number.isNaN(time) ? iso : format(time, { dateStyle: 'medium', timeStyle: 'short' }, zone);
 }
 
+/** The short name of the zone in which times are shown: "GMT-5". */
+export function zoneName(iso: string, zone?: string): string {
+  const style = { timeZoneName: 'short', ...(zone === undefined ? {} : { timeZone: zone }) } as const;
+  const parts = new Intl.DateTimeFormat('en-GB', style).formatToParts(Date.parse(iso));
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+}
+
+/** A moment for who reads it elsewhere: "17 Nov 2026, 02:27 GMT-5 (07:27 UTC)". */
+export function zoned(iso: string, zone?: string): string {
+  if (Number.isNaN(Date.parse(iso))) return iso;
+  const [local, utc] = [moment(iso, zone), moment(iso, 'UTC')];
+  if (local === utc) return `${local} UTC`;
+  const [day = '', time = ''] = utc.split(', ');
+  return `${local} ${zoneName(iso, zone)} (${local.startsWith(day) ? time : utc} UTC)`;
+}
+
+/** The same to the second, for what comes several times a minute. */
+export function second(iso: string, zone?: string): string {
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? iso : format(time, { dateStyle: 'medium', timeStyle: 'medium' }, zone);
+}
+
 /** Since when something lasts: the time of day, with its day where that is another one. */
 export function sinceTime(then: number, now: number, zone?: string): string {
   const day = (time: number) => format(time, { dateStyle: 'medium' }, zone);

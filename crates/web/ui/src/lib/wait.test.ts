@@ -18,6 +18,10 @@ describe('a countdown', () => {
     [99, '99 s'],
     [100, '2 min'],
     [900, '15 min'],
+    [3_600, '60 min'],
+    [7_200, '2 h'],
+    [86_400, '24 h'],
+    [7 * 86_400, '7 days'],
   ])('of %i seconds reads as %s', (seconds, text) => {
     expect(waitText(seconds)).toBe(text);
   });

@@ -3,12 +3,18 @@ export function secondsLeft(until: number, now: number, limit: number): number {
   return Math.min(Math.max(Math.ceil((until - now) / 1000), 0), limit);
 }
 
-/** From here on nobody counts seconds. */
+/** From here on nobody counts seconds, */
 const MINUTES_FROM_S = 100;
+/** minutes, */
+const HOURS_FROM_S = 100 * 60;
+/** or hours. */
+const DAYS_FROM_S = 48 * 3_600;
 
 export function waitText(seconds: number): string {
   if (seconds < MINUTES_FROM_S) return `${String(seconds)} s`;
-  return `${String(Math.ceil(seconds / 60))} min`;
+  if (seconds < HOURS_FROM_S) return `${String(Math.ceil(seconds / 60))} min`;
+  if (seconds < DAYS_FROM_S) return `${String(Math.ceil(seconds / 3_600))} h`;
+  return `${String(Math.ceil(seconds / 86_400))} days`;
 }
 
 export function pause(ms: number): Promise<void> {

@@ -12,6 +12,7 @@ const group = (canonical_name: string, status: 'down' | 'degraded' | 'healthy'):
   canonical_name,
   status,
   since,
+  failing_since: status === 'healthy' ? null : since,
   counts: { ...none, [status]: 2 },
   error_message: null,
   reported_by: [],
@@ -22,6 +23,7 @@ const service = (service_name: string, status: 'down' | 'degraded'): WallFailing
   service_name,
   status,
   since,
+  failing_since: since,
   error_message: 'refused',
 });
 
@@ -31,6 +33,7 @@ const cause = (names: readonly string[], hurt: readonly string[], hurts = hurt.l
   node_count: names.length,
   status: 'down',
   since,
+  status_since: since,
   hurts,
   affected: hurts,
   contradicted: false,
@@ -38,6 +41,8 @@ const cause = (names: readonly string[], hurt: readonly string[], hurts = hurt.l
   impact: null,
   contact: null,
   description: null,
+  team: null,
+  disputes: [],
   reported_by: [],
   reporter_count: 1,
   hurt: hurt.map((id) => ({ id, name: id, status: 'degraded', affected: true, distance: 1, via: '' })),
@@ -64,22 +69,22 @@ describe('what stands on the wall', () => {
   it('has one tile for a name, which tells the worse', () => {
     const all = tiles({ items: [group('Orders ', 'healthy')], failing: [service('orders', 'down')] });
     expect(all.map(({ name, status, who }) => [name, status, who])).toEqual([
-      ['orders', 'down', 'by its own poll, 2 services on it'],
+      ['orders', 'down', 'by its own poll, 2 lean on it directly'],
     ]);
   });
 
   it.each([
-    ['healthy', 'degraded', 'degraded', 'by its own poll, 2 services on it'],
-    ['degraded', 'down', 'down', 'by its own poll, 2 services on it'],
-    ['down', 'degraded', 'down', 'all 2 services'],
-    ['degraded', 'healthy', 'degraded', 'all 2 services'],
-    ['healthy', 'unknown', 'healthy', '2 services'],
+    ['healthy', 'degraded', 'degraded', 'by its own poll, 2 lean on it directly'],
+    ['degraded', 'down', 'down', 'by its own poll, 2 lean on it directly'],
+    ['down', 'degraded', 'down', 'both services say so'],
+    ['degraded', 'healthy', 'degraded', 'both services say so'],
+    ['healthy', 'unknown', 'healthy', '2 services lean on it directly'],
   ] as const)('takes %s from others and %s from its own line for %s', (others, own, status, who) => {
     const all = tiles({ items: [group(' ORDERS', others)], lines: [line('Orders', { status: own })] });
     expect(all.map((tile) => [tile.status, tile.who])).toEqual([[status, who]]);
   });
 
-  it('is every service that is degraded or down on the board, unless it is switched off', () => {
+  it('is every service of the board, unless it is switched off', () => {
     const all = tiles({
       lines: [
         line('Slow', { status: 'degraded' }),
@@ -91,7 +96,9 @@ describe('what stands on the wall', () => {
     expect(all.map(({ name, status }) => [name, status])).toEqual([
       ['Gone', 'down'],
       ['Slow', 'degraded'],
+      ['Well', 'healthy'],
     ]);
+    expect(all[2]?.who).toBe('nobody leans on it');
   });
 });
 
@@ -111,7 +118,7 @@ describe('a root cause on the wall', () => {
 
   it('has a tile though the wall has no room for its name', () => {
     expect(tiles({ causes: [cause(['vault'], ['orders'])] })).toMatchObject([
-      { name: 'vault', status: 'down', since, who: '1 service', error: 'no room left', root: true, why: 'root cause, hurts 1 service' },
+      { name: 'vault', status: 'down', since, who: '1 service says so', error: 'no room left', root: true, why: 'root cause, hurts 1 service' },
     ]);
   });
 
@@ -142,11 +149,12 @@ describe('a root cause on the wall', () => {
 
 describe('who says so', () => {
   it.each([
-    ['healthy', { healthy: 3 }, '3 services'],
-    ['down', { down: 1 }, '1 service'],
-    ['down', { down: 2, degraded: 1 }, 'all 3 services'],
-    ['down', { down: 2, healthy: 3 }, '2 of 5 services'],
-    ['unknown', { unknown: 1, skipped: 1 }, '1 of 2 services'],
+    ['healthy', { healthy: 3 }, '3 services lean on it directly'],
+    ['healthy', { healthy: 1 }, '1 service leans on it directly'],
+    ['down', { down: 1 }, '1 service says so'],
+    ['down', { down: 2, degraded: 1 }, 'all 3 services say so'],
+    ['down', { down: 2, healthy: 3 }, '2 of 5 services say so'],
+    ['unknown', { unknown: 1, skipped: 1 }, '1 of 2 services say so'],
   ] as const)('is told of what is %s', (status, some, text) => {
     expect(saidBy({ status, counts: { ...none, ...some } })).toBe(text);
   });

@@ -2,18 +2,21 @@ import type { WallFailing, WallGroup, Wallboard } from './api/board';
 import type { NowCause } from './api/now';
 import type { Line } from './board';
 import { isolated } from './isolate';
+import { leanText } from './leaning';
 import { compared } from './names';
 import { hurtsText, titleOf } from './now';
 import type { Status } from './status';
 import { counted, grouped } from './time';
 
-/** A thing that services lean on, or a service that fails though no other says so. */
+/** A service, or a thing that services lean on. */
 export interface WallTile {
   readonly key: string;
   readonly name: string;
   readonly status: Status;
   /** Null when nobody knows. */
   readonly since: string | null;
+  /** Since when it is degraded or down without a break; null while it is neither. */
+  readonly failingSince: string | null;
   /** Who says so. */
   readonly who: string;
   readonly error: string | null;
@@ -33,14 +36,15 @@ export interface Sources extends Pick<Wallboard, 'items' | 'failing'> {
 /** More causes of one tile can't be read across a room. */
 const MOST_NAMED = 2;
 
-/** All tiles, root causes first, then the worst; of equals, what others lean on first. A name has one tile, with the worst that is told of it. */
+/** All tiles, root causes first, then the worst; of equals, what others lean on first. A name has one tile, with the worst that is told of it, and every service that is asked has one. */
 export function tilesOf({ items, failing, lines, causes }: Sources): WallTile[] {
   const users = new Map(items.map((group) => [compared(group.canonical_name), sum(group.counts)]));
-  const broken = lines.filter(({ active, status }) => active && (status === 'down' || status === 'degraded'));
+  const asked = lines.filter(({ active }) => active);
+  const broken = asked.filter(({ status }) => status === 'down' || status === 'degraded');
   const told = worstByName([
     ...items.map(ofGroup),
-    ...failing.map((service) => ofService(service.service_name, service, service.error_message, users)),
-    ...broken.map((line) => ofService(line.name, line, null, users)),
+    ...failing.map((one) => ofService(one.service_name, { ...one, failingSince: one.failing_since }, one.error_message, users)),
+    ...asked.map((line) => ofService(line.name, line, null, users)),
     ...causes.flatMap(ofCause),
   ]);
   const why = reasons(broken, causes);
@@ -54,14 +58,19 @@ export function tilesOf({ items, failing, lines, causes }: Sources): WallTile[] 
     });
 }
 
-/** Who says what of it: "5 of 7 services find it down", or how many lean on it while it is well. */
+/** Who says so: "5 of 7 services say so", or how many lean on it while it is well. */
 export function saidBy({ counts, status }: Pick<WallGroup, 'counts' | 'status'>): string {
   const all = sum(counts);
   const total = counted(all, all, 'service');
-  if (status === 'healthy' || status === 'skipped') return total;
+  if (status === 'healthy' || status === 'skipped') return leanText(all);
   const failing = status === 'unknown' ? counts.unknown : counts.down + counts.degraded;
-  if (failing === all) return all === 1 ? total : `all ${total}`;
-  return `${grouped(failing)} of ${total}`;
+  const every = all === 2 ? 'both services' : `all ${total}`;
+  if (failing === all) return all === 1 ? `${total} says so` : `${every} say so`;
+  return `${grouped(failing)} of ${total} say so`;
+}
+
+function polledText(count: number): string {
+  return count === 0 ? 'by its own poll' : `by its own poll, ${grouped(count)} ${count === 1 ? 'leans' : 'lean'} on it directly`;
 }
 
 type Told = Omit<WallTile, 'root' | 'why'>;
@@ -113,27 +122,27 @@ function becauseText({ id }: Line, causes: readonly NowCause[]): string {
 }
 
 function ofGroup(group: WallGroup): Told {
-  const { canonical_name: name, status, since, error_message: error } = group;
-  return { key: compared(name), name, status, since, who: saidBy(group), error };
+  const { canonical_name: name, status, since, failing_since: failingSince, error_message: error } = group;
+  return { key: compared(name), name, status, since, failingSince, who: saidBy(group), error };
 }
 
 /** Those who lean on it may not have noticed. */
 function ofService(
   name: string,
-  { status, since }: Pick<WallFailing | Line, 'status' | 'since'>,
+  { status, since, failingSince }: Pick<WallFailing | Line, 'status' | 'since'> & Pick<Line, 'failingSince'>,
   error: string | null,
   users: ReadonlyMap<string, number>,
 ): Told {
   const key = compared(name);
   const count = users.get(key) ?? 0;
-  const who = count === 0 ? 'by its own poll' : `by its own poll, ${counted(count, count, 'service')} on it`;
-  return { key, name, status, since, who, error };
+  const who = status === 'down' || status === 'degraded' ? polledText(count) : leanText(count);
+  return { key, name, status, since, failingSince, who, error };
 }
 
 /** The wall has no room for every name; what fails by itself is told all the same. */
-function ofCause({ nodes, since, error_message: error, reporter_count: count }: NowCause): Told[] {
-  const who = count === 0 ? 'by its own poll' : counted(count, count, 'service');
-  return nodes.map(({ name, status }) => ({ key: compared(name), name, status, since, who, error }));
+function ofCause({ nodes, since: failingSince, status_since: since, error_message: error, reporter_count: count }: NowCause): Told[] {
+  const who = count === 0 ? 'by its own poll' : `${counted(count, count, 'service')} ${count === 1 ? 'says' : 'say'} so`;
+  return nodes.map(({ name, status }) => ({ key: compared(name), name, status, since, failingSince, who, error }));
 }
 
 function sum(counts: WallGroup['counts']): number {

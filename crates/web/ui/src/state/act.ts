@@ -70,6 +70,18 @@ const ACTIONS: Record<Action, () => void> = {
   'add-journey': () => {
     router.go('journey-new');
   },
+  'go-fleet': () => {
+    router.go('fleet');
+  },
+  'go-nets': () => {
+    router.go('nets');
+  },
+  'add-worker': () => {
+    router.go('worker-new');
+  },
+  'add-net': () => {
+    router.go('net-new');
+  },
   'go-reports': () => {
     router.go('reports');
   },

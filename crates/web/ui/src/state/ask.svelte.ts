@@ -16,6 +16,8 @@ export interface Question {
     readonly label: string;
     readonly options: readonly Option[];
     readonly value: string;
+    /** The value with which nothing is chosen yet. */
+    readonly none?: string;
   };
   /** Does it, and says why it failed; null when it is done. */
   readonly run: (choice: string) => Promise<Failure | null>;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { calmly, GATHER_MS, PAUSE_MS, RETRY_MS } from './calmly';
+import { BRISK_PAUSE_MS, calmly, GATHER_MS, PAUSE_MS, RETRY_MS } from './calmly';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -132,4 +132,23 @@ it('goes on after a run that broke', async () => {
   await vi.advanceTimersByTimeAsync(GATHER_MS + RETRY_MS);
   expect(run).toHaveBeenCalledTimes(2);
   process.off('unhandledRejection', caught);
+});
+
+it('shows what happened within two seconds, whenever during a read that was', async () => {
+  const TAKES_MS = 800;
+  for (let at = 0; at <= TAKES_MS; at += 50) {
+    let [happened, shown] = [0, 0];
+    const calm = calmly(async () => {
+      const seen = happened;
+      await new Promise((resolve) => setTimeout(resolve, TAKES_MS));
+      shown = seen;
+    }, BRISK_PAUSE_MS);
+    calm.ask();
+    await vi.advanceTimersByTimeAsync(GATHER_MS + at);
+    happened = 1;
+    calm.ask();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(shown, `${String(at)} ms after the read began`).toBe(1);
+    calm.stop();
+  }
 });

@@ -8,6 +8,8 @@ export interface Calm {
 export const GATHER_MS = 150;
 /** From the end of one run to the next, unless it is said otherwise. */
 export const PAUSE_MS = 1_000;
+/** For what stands on the screen within two seconds of an event, also one that comes while it is read. */
+export const BRISK_PAUSE_MS = 250;
 
 /** After a run that brought nothing. */
 export const RETRY_MS = 5_000;

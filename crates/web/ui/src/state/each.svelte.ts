@@ -9,21 +9,22 @@ const AT_ONCE = 4;
 /** By the id of the dependency; what was not read yet is not in it. */
 export type Held<Value> = Readonly<Partial<Record<string, Value>>>;
 
-/** Something of each dependency of a service: read once, and again when something happens to it. */
+/** Something of each of some dependencies: read once, and again when something happens to it or to its service. */
 export class Each<Value, Key extends string> {
   held = $state.raw<Held<Value>>({});
   /** Why the last read of one of them failed; who has none was read, or is still to be read. */
   failures = $state.raw<Held<Failure>>({});
   readonly failure = $derived(Object.values(this.failures).find((one) => one !== undefined) ?? null);
-  readonly #service: string;
+  readonly #isOurs: (service: string) => boolean;
   readonly #ask: (id: string, key: Key) => Promise<Answer<Value>>;
   #key: Key | null = null;
   #wanted: readonly string[] = [];
   #due: readonly string[] = [];
   #soon: Calm | null = null;
 
-  constructor(service: string, ask: (id: string, key: Key) => Promise<Answer<Value>>) {
-    this.#service = service;
+  /** Of one service, or of all those that are ours. */
+  constructor(services: string | ((id: string) => boolean), ask: (id: string, key: Key) => Promise<Answer<Value>>) {
+    this.#isOurs = typeof services === 'string' ? (id) => id === services : services;
     this.#ask = ask;
   }
 
@@ -40,7 +41,8 @@ export class Each<Value, Key extends string> {
         if (typeof id === 'string' && this.#wanted.includes(id)) this.#readSoon([id]);
       }),
       stream.on(['service:status', 'service:updated'], (event) => {
-        if (event['service_id'] === this.#service) all();
+        const id = event['service_id'];
+        if (typeof id === 'string' && this.#isOurs(id)) all();
       }),
       stream.onReload(all),
       onReadAgain(all),

@@ -23,8 +23,10 @@ const many = Array.from({ length: 250 }, (_, at) => transcript({ id: `f${String(
 it('follows those that one answer does not hold too', async () => {
   const files = new Files();
   stop = files.run();
-  await asked[0]?.answer({ items: many, next_cursor: null });
   const firstPage = { items: many.slice(0, 200), next_cursor: 'more' };
+  await asked[0]?.answer(firstPage);
+  void files.readMore();
+  await asked[1]?.answer({ items: many.slice(200), next_cursor: null });
 
   happen('file_state_changed', { file_id: 'f240' });
   expect(asked.at(-1)?.path).toBe('/api/files/f240');

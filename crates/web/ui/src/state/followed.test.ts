@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { item } from '../lib/board-sample';
 import { GRAPH_EVENTS } from '../lib/services';
-import { GATHER_MS, RETRY_MS } from './calmly';
+import { BRISK_PAUSE_MS, GATHER_MS, RETRY_MS } from './calmly';
 import { happen, openPage, openServer } from './fakes';
 
 vi.mock('./stream.svelte', () => import('./fakes'));
@@ -10,6 +10,7 @@ const { Graph } = await import('./graph.svelte');
 const { leanings, things } = await import('./leaning.svelte');
 const { Names } = await import('./aliases.svelte');
 const { overview } = await import('./overview.svelte');
+const { voice } = await import('./voice.svelte');
 
 let asked: ReturnType<typeof openServer>;
 let stop: () => void = () => undefined;
@@ -43,6 +44,61 @@ describe('for one event', () => {
     await asked.filter((one) => one.path === path).at(-1)?.answer(body);
     await wait(30_000);
     expect(questions(path) - before).toBe(1);
+  });
+});
+
+describe('Now', () => {
+  const cause = (affected: number) => ({
+    nodes: [{ id: 'db', kind: 'external', name: 'PostgreSQL main', status: 'down' }],
+    node_count: 1,
+    status: 'down',
+    hurts: 14,
+    affected,
+  });
+  const answer = (items: object[]) => asked.at(-1)?.answer({ items, counts: {} });
+
+  it('is read again without a long pause for an event that came while it was read', async () => {
+    stop = overview.run();
+    await answer([]);
+    happen('dependency:status');
+    await wait(GATHER_MS);
+    happen('dependency:status');
+    await wait(800);
+    const before = questions('/api/now');
+    await answer([]);
+    await wait(BRISK_PAUSE_MS);
+    expect(questions('/api/now') - before).toBe(1);
+  });
+
+  it('tells aloud of the cause, and not of those that it takes down', async () => {
+    stop = overview.run();
+    await answer([]);
+    // Whatever was said before is long over.
+    await wait(60_000);
+    happen('service:status', { service_name: 'Orders', current: 'down' });
+    expect(voice.text).toBe('Orders is down');
+    await wait(GATHER_MS);
+    await answer([cause(11)]);
+    happen('service:status', { service_name: 'Catalog', current: 'down' });
+    await wait(5_000);
+    voice.tick(Date.now());
+    expect(voice.text).toBe('PostgreSQL main is down, 11 services hurt');
+  });
+
+  it('says since when it is asked for in vain, and only while it is', async () => {
+    stop = overview.run();
+    await answer([]);
+    happen('dependency:status');
+    await wait(GATHER_MS);
+    const since = Date.now();
+    await wait(1_000);
+    await asked.at(-1)?.refuse();
+    await wait(RETRY_MS);
+    await asked.at(-1)?.refuse();
+    expect(overview.failingSince).toBe(since);
+    await wait(RETRY_MS);
+    await answer([]);
+    expect(overview.failingSince).toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Slice } from '../lib/api/accounts';
 import type { Answer, Failure } from '../lib/api/client';
-import { extended, refreshed } from '../lib/listing';
+import { extended, GROWTH_LIMIT, refreshed } from '../lib/listing';
 import { keepFresh } from './refresh';
 
 type Read<Item> = (cursor: string | null) => Promise<Answer<Slice<Item>>>;
@@ -17,6 +17,8 @@ export class Listing<Item extends { readonly id: string }> {
   #turn = 0;
   /** Somebody asked while something was under way, which may be older than what they heard of. */
   #missed = false;
+  /** How many it may hold: none beyond the first page until somebody loads more. */
+  #most = 0;
 
   constructor(ask: Read<Item>) {
     this.#ask = ask;
@@ -31,6 +33,7 @@ export class Listing<Item extends { readonly id: string }> {
   /** Forgets what it holds: another list is wanted. */
   restart(): void {
     this.#slice = null;
+    this.#most = 0;
     this.failure = null;
     this.#anew();
   }
@@ -41,12 +44,12 @@ export class Listing<Item extends { readonly id: string }> {
       this.#missed = true;
       return true;
     }
-    return this.#take(null, refreshed);
+    return this.#take(null, (old, fresh) => this.#refreshed(old, fresh));
   }
 
   async readMore(): Promise<void> {
     const cursor = this.#slice?.next_cursor ?? null;
-    if (cursor !== null && !this.reading) await this.#take(cursor, extended);
+    if (cursor !== null && !this.reading) await this.#take(cursor, (old, next) => this.#extended(old, next));
   }
 
   /** The server's answer to a change takes the old item's place. */
@@ -67,6 +70,18 @@ export class Listing<Item extends { readonly id: string }> {
       this.#slice = { ...this.#slice, items: change(this.#slice.items) };
     }
     this.#anew();
+  }
+
+  #refreshed(old: Slice<Item> | null, fresh: Slice<Item>): Slice<Item> {
+    const joined = refreshed(old, fresh, this.#most);
+    if (joined === fresh) this.#most = 0;
+    return joined;
+  }
+
+  #extended(old: Slice<Item> | null, next: Slice<Item>): Slice<Item> {
+    const joined = extended(old, next);
+    this.#most = joined.items.length + GROWTH_LIMIT;
+    return joined;
   }
 
   /** What is under way is of before. */

@@ -52,6 +52,33 @@ describe('a list that is asked for while it is read', () => {
     expect(shown()).toBe('xabcd');
   });
 
+  it('does not grow with what happens, until somebody loads more', async () => {
+    const { asked, listing, shown } = open();
+    void listing.read();
+    await asked[0]?.answer('cde', 'e');
+    void listing.read();
+    await asked[1]?.answer('bcd', 'd');
+    expect(shown()).toBe('bcd');
+    void listing.readMore();
+    await asked[2]?.answer('ef', 'f');
+    void listing.read();
+    await asked[3]?.answer('abc', 'c');
+    expect(shown()).toBe('abcdef');
+  });
+
+  it('forgets what was loaded when there is a gap, and does not grow again', async () => {
+    const { asked, listing, shown } = open();
+    void listing.read();
+    await asked[0]?.answer('cde', 'e');
+    void listing.readMore();
+    await asked[1]?.answer('fg', 'g');
+    void listing.read();
+    await asked[2]?.answer('xyz', 'z');
+    void listing.read();
+    await asked[3]?.answer('wxy', 'y');
+    expect(shown()).toBe('wxy');
+  });
+
   it('begins anew without what another list was asked for', async () => {
     const { asked, listing, shown } = open();
     void listing.read();

@@ -1,5 +1,15 @@
 import { readSystem, type Failure } from '../lib/api/client';
-import { fail, isDue, knownUntil, lesser, light, start, succeed, type Connection } from '../lib/connection';
+import {
+  fail,
+  isDue,
+  knownUntil,
+  lesser,
+  light,
+  lightOfShown,
+  start,
+  succeed,
+  type Connection,
+} from '../lib/connection';
 import { lightOf } from '../lib/live/link';
 import { changes, type System } from '../lib/status';
 import { onReadAgain, onReturn } from './refresh';
@@ -17,9 +27,17 @@ class Live {
   /** The browser's time when the server wrote its own: half way between question and answer. */
   readAt = $state(0);
   #connection = $state.raw<Connection>(start(Date.now()));
-  /** As good as the worse of both: what comes by itself, and what is read from time to time. */
+  /** Since when each thing that the page is made of is asked for in vain. */
+  #shown = $state.raw<readonly (() => number | null)[]>([]);
+  /**
+   * As good as the worst of all: what the page shows, what comes by itself, and what is read from time to
+   * time. What is shown comes first: it is no younger than that, whatever was heard since.
+   */
   readonly light = $derived(
-    lesser(lightOf(stream.link, this.now), light(this.#connection, this.now)),
+    lesser(
+      this.#shown.map((since) => lightOfShown(since(), this.now)).reduce(lesser, { kind: 'live' }),
+      lesser(lightOf(stream.link, this.now), light(this.#connection, this.now)),
+    ),
   );
   readonly stale = $derived(this.light.kind === 'stale');
   /** The time by the server's clock, so that a wrong one here does not matter. */
@@ -37,6 +55,15 @@ class Live {
     return () => {
       clearInterval(timer);
       for (const stop of stops) stop();
+    };
+  }
+
+  /** The page is no fresher than this reading, until the returned function is called. */
+  shows(reading: { readonly failingSince: number | null }): () => void {
+    const since = () => reading.failingSince;
+    this.#shown = [...this.#shown, since];
+    return () => {
+      this.#shown = this.#shown.filter((one) => one !== since);
     };
   }
 

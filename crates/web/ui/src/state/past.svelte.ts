@@ -1,8 +1,9 @@
 import type { Failure } from '../lib/api/client';
 import { readMoment, readSpan, type GraphView, type HistoryPage, type Part } from '../lib/api/graph';
 import type { Places } from '../lib/graph/keep';
-import { marksOf } from '../lib/graph/marks';
+import { incidentsOf, type Incident } from '../lib/graph/incidents';
 import { Replay } from '../lib/graph/replay';
+import { spellsOf } from '../lib/graph/spells';
 import { viewOf } from '../lib/graph/then';
 import type { Window } from '../lib/graph/time';
 import { GRAPH_EVENTS } from '../lib/services';
@@ -49,6 +50,11 @@ export class Past {
   #replay = $state.raw<Replay | null>(null);
   /** Counts what was added to the span: the replay stays the same one. */
   #version = $state(0);
+  /** What failed by itself in the span, in the order of time. */
+  readonly incidents: readonly Incident[] = $derived.by(() => {
+    void this.#version;
+    return this.#replay === null ? [] : incidentsOf(spellsOf(this.#replay));
+  });
   /** Until when something is known to have happened, by the server's clock. */
   #heardUntil = $state(-Infinity);
   /** The newest moment that was asked of the server; null as a view when it could not be read. */
@@ -78,18 +84,22 @@ export class Past {
       return read !== 'failed';
     }, EXTEND_PAUSE_MS);
     this.#ask = soon.ask;
+    let settling: ReturnType<typeof setTimeout> | undefined;
+    /** When the server tells of it: a read before that would have to be made twice. */
+    const heard = (until: number) => {
+      this.#heardUntil = Math.max(this.#heardUntil, until);
+      settling ??= setTimeout(() => {
+        settling = undefined;
+        soon.ask();
+      }, MARGIN_MS);
+    };
     const stops = [
-      stream.on(GRAPH_EVENTS, ({ at }) => {
-        this.#heardUntil = Math.max(this.#heardUntil, Date.parse(at));
-        soon.ask();
-      }),
-      stream.onReload(() => {
-        // Nobody knows what was missed.
-        this.#heardUntil = Math.max(this.#heardUntil, now());
-        soon.ask();
-      }),
+      stream.on(GRAPH_EVENTS, ({ at }) => { heard(Date.parse(at)); }),
+      // Nobody knows what was missed.
+      stream.onReload(() => { heard(now()); }),
     ];
     return () => {
+      clearTimeout(settling);
       clearTimeout(this.#later);
       this.#ask = () => undefined;
       this.#turn += 1;
@@ -146,6 +156,10 @@ export class Past {
     return this.#replay !== null && this.#replays(this.#replay, moment);
   }
 
+  /** Between which changes a moment lies; null where it can't be replayed here. */
+  readonly stillAt = (moment: number): Window | null =>
+    this.#replay !== null && this.#replays(this.#replay, moment) ? this.#replay.stillAt(moment) : null;
+
   /** Asks the server for a moment that can't be replayed, once the hand rests. */
   ask(moment: number, part: Part): void {
     clearTimeout(this.#timer);
@@ -153,11 +167,6 @@ export class Past {
     this.#wanted = key;
     if (this.isReplayed(moment) || (this.#told?.key === key && this.#told.view !== null)) return;
     this.#timer = setTimeout(() => void this.#tell(moment, part), SETTLE_MS);
-  }
-
-  marks(window: Window, nameOf: (service: string) => string | undefined) {
-    void this.#version;
-    return this.#replay === null ? [] : marksOf(this.#replay.changes, window, nameOf, this.#replay.end);
   }
 
   async #tell(moment: number, part: Part): Promise<void> {

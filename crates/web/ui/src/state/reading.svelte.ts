@@ -6,6 +6,8 @@ export class Reading<Value> {
   value = $state.raw<Value | null>(null);
   failure = $state.raw<Failure | null>(null);
   reading = $state(false);
+  /** Since when what it holds is asked for in vain; null while it is not, or holds nothing. */
+  failingSince = $state<number | null>(null);
   readonly #ask: () => Promise<Answer<Value>>;
   #turn = 0;
 
@@ -24,11 +26,14 @@ export class Reading<Value> {
     this.#turn += 1;
     const turn = this.#turn;
     this.reading = true;
+    const askedAt = Date.now();
     const answer = await this.#ask();
     if (turn !== this.#turn) return true;
     this.reading = false;
     this.failure = answer.ok ? null : answer.failure;
     if (answer.ok) this.value = answer.value;
+    const inVain = !answer.ok && this.value !== null;
+    this.failingSince = inVain ? (this.failingSince ?? askedAt) : null;
     return answer.ok;
   }
 

@@ -1,4 +1,4 @@
-import { at, format, parse, type Place, type Route, type Where } from '../lib/route';
+import { at, format, movedTo, parse, type Place, type Route, type Where } from '../lib/route';
 
 /** Takes how to leave the page, and says whether it may be left at once. */
 export type Guard = (leave: () => void) => boolean;
@@ -10,6 +10,8 @@ class Router {
   #guard: Guard | null = null;
 
   constructor() {
+    const moved = movedTo(location.pathname, location.search);
+    if (moved !== null) history.replaceState(null, '', moved + location.hash);
     addEventListener('popstate', () => {
       this.#back(parse(location.pathname, location.search));
     });

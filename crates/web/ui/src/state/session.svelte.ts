@@ -97,7 +97,7 @@ class Session {
     noteSignedIn();
     shell.close();
     readAgain();
-    voice.show('Signed in again: nothing was lost');
+    voice.show('Signed in again: what you typed is still there');
   }
 
   #isSame(user: Identity): boolean {
@@ -110,7 +110,7 @@ class Session {
 
   #askToSignIn(): void {
     keepFragment(location.pathname);
-    this.#leave(loginAddress(location.pathname, location.search));
+    this.#leave(loginAddress(location.pathname, location.search, remembered(SIGNED_IN) !== null));
   }
 
   /** A whole new page: nothing of what one person saw stays for the next. */

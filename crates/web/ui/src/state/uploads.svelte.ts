@@ -50,7 +50,7 @@ export class Uploads {
     const { taken, left } = fitting(files, waiting);
     this.left = left;
     const added = taken.map((file) => this.#made(file, window, limits));
-    this.items = [...this.items, ...added].slice(-KEPT_LIMIT);
+    this.items = kept([...this.items, ...added]);
     this.#tell(added);
     void this.#work();
   }
@@ -130,14 +130,24 @@ export class Uploads {
   }
 }
 
+/** Not the file was at fault, but how it came: too slowly, or it was given up on the way. */
+const ON_THE_WAY: ReadonlySet<string | null> = new Set(['body_too_slow', 'upload_interrupted']);
+
 /** What is wrong with the file itself stays wrong. */
-function mayPass({ status }: Failure): boolean {
-  return status === null || status === 429 || status >= 500;
+function mayPass({ status, code }: Failure): boolean {
+  return status === null || status === 429 || status >= 500 || ON_THE_WAY.has(code);
 }
 
 /** The browser asks before it throws away what is on its way. */
 function hold(event: Event): void {
   event.preventDefault();
+}
+
+/** The oldest that are over make room; what is still to be sent stays, however long ago it was chosen. */
+function kept(items: readonly Upload[]): readonly Upload[] {
+  const over = items.filter(({ state }) => !isOpen(state));
+  const gone = new Set(over.slice(0, Math.max(over.length - KEPT_LIMIT, 0)));
+  return items.filter((item) => !gone.has(item));
 }
 
 function isOpen({ kind }: UploadState): boolean {

@@ -34,9 +34,9 @@ function open() {
 }
 
 const taken: Answer<string> = { ok: true, value: 'id', sentAt: 0, gotAt: 0 };
-const refused = (status: number, retryAfter: number | null): Answer<string> => ({
+const refused = (status: number, retryAfter: number | null, code: string | null = null): Answer<string> => ({
   ok: false,
-  failure: { title: 'no', detail: 'why', requestId: null, code: null, status, retryAfter },
+  failure: { title: 'no', detail: 'why', requestId: null, code, status, retryAfter },
 });
 
 it('waits as long as the server says when it takes no more, and then goes on in order', async () => {
@@ -71,4 +71,31 @@ it('lets the next one have its turn when one is refused for what it is', async (
   add('a.txt', 'b.txt');
   await sent[0]?.answer(refused(400, null));
   expect(states()).toBe('refused sending');
+});
+
+it.each([
+  [408, 'body_too_slow', true],
+  [409, 'upload_interrupted', true],
+  [409, 'too_many_files', false],
+  [413, 'file_too_large', false],
+  [400, 'invalid_multipart', false],
+  [503, 's3_put_failed', true],
+])('offers to send it again where %i %s may pass', async (status, code, again) => {
+  const { sent, uploads, add } = open();
+  add('a.txt');
+  await sent[0]?.answer(refused(status, null, code));
+  expect(uploads.items[0]?.state).toMatchObject({ kind: 'refused', again });
+});
+
+it('puts away the oldest that are over, and never what is still to be sent', async () => {
+  const { sent, uploads, add, states } = open();
+  add('first.txt', 'second.txt');
+  await sent[0]?.answer(refused(429, 600));
+  for (let time = 0; time < 5; time += 1) add(...Array.from({ length: 18 }, (_, at) => `${String(time)}-${String(at)}.pdf`));
+  const names = uploads.items.map(({ file }) => file.name);
+  expect(names.slice(0, 2)).toEqual(['first.txt', 'second.txt']);
+  expect(names.slice(2)).toHaveLength(60);
+  expect(names.at(-1)).toBe('4-17.pdf');
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(states()).toMatch(/^sending waiting refused/);
 });

@@ -13,6 +13,11 @@ class Voice {
     this.#announcer = announce(this.#announcer, message, Date.now());
   }
 
+  /** Says one of many small things, unless something larger waits to be said. */
+  mention(message: string): void {
+    this.#announcer = announce(this.#announcer, message, Date.now(), 'small');
+  }
+
   /** The answer to something the person just did: said and shown. */
   show(message: string): void {
     this.say(message);

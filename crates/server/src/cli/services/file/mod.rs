@@ -1,8 +1,7 @@
 //! A file that says what is wanted: `shape` is what it may hold, `header` where a value comes from,
-//! `problem` what is wrong with it, `place` where.
+//! `problem` what is wrong with it.
 
 mod header;
-mod place;
 mod problem;
 mod shape;
 
@@ -12,11 +11,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use mainstay_monitor::desired::{DesiredError, Document, MAX_DOCUMENT_BYTES};
+use mainstay_yaml::{Finder, Step, shown};
 
 use super::client::Refused;
 use crate::config::environment::Variables;
 use header::Values;
-use place::Step;
+use shape::LIMITS;
 
 /// A file and its text.
 pub(super) struct DocumentFile {
@@ -47,16 +47,11 @@ impl DocumentFile {
 
     /// What it says, with every value of a header that it gives.
     pub(super) fn document(&self, variables: &Variables) -> anyhow::Result<Document> {
-        let shape = shape::parse(&self.text).map_err(|problem| {
-            let place = problem.place.or_else(|| place::find(&self.text, &problem.path));
-            self.problem(place, &problem.to_string())
-        })?;
+        let shape = shape::parse(&self.text)
+            .map_err(|unread| self.problem(unread.place, &problem::told(&unread)))?;
         let values = Values { variables, folder: &self.folder };
         shape.document(&values).map_err(|(path, reason)| {
-            self.problem(
-                place::find(&self.text, &path),
-                &format!("{}: {reason}", place::shown(&path)),
-            )
+            self.problem(self.find(&path), &format!("{}: {reason}", shown(&path)))
         })
     }
 
@@ -67,15 +62,19 @@ impl DocumentFile {
             DesiredError::Version { .. } => vec![Step::Key("version".to_owned())],
             _ => Vec::new(),
         };
-        self.problem(place::find(&self.text, &path), &error.to_string())
+        self.problem(self.find(&path), &error.to_string())
     }
 
     /// What the server refused, with its place where it names an item.
     pub(super) fn told_by_server(&self, refused: &Refused) -> String {
         let Some(item) = &refused.item else { return refused.detail.clone() };
         let path = path_of(item, refused.field.as_deref());
-        let place = place::find(&self.text, &path);
+        let place = self.find(&path);
         format!("{}{}", self.at(place), refused.detail)
+    }
+
+    fn find(&self, path: &[Step]) -> Option<(u64, u64)> {
+        Finder::new(&self.text, LIMITS).find(path)
     }
 
     fn problem(&self, place: Option<(u64, u64)>, message: &str) -> anyhow::Error {
@@ -111,6 +110,7 @@ fn path_of(item: &str, field: Option<&str>) -> Vec<Step> {
 mod tests {
     use super::*;
     use mainstay_monitor::desired::Wanted;
+    use mainstay_yaml::Limits;
 
     const GOOD: &str = "\
 version: 1
@@ -274,7 +274,8 @@ links:
         }
         let text = with_config(&config);
         // As many as a test has time for.
-        let told = shape::parse_within(&text, 10_000).unwrap_err().to_string();
+        let limits = Limits { replayed: 10_000, ..LIMITS };
+        let told = problem::told(&mainstay_yaml::read::<shape::Shape>(&text, limits).unwrap_err());
         assert!(told.contains(TOO_LARGE), "{told}");
     }
 
@@ -285,7 +286,7 @@ links:
         };
         shape::parse(&nested(20)).unwrap();
         for (depth, says) in [(70, TOO_LARGE), (5_000, "recursion limit exceeded")] {
-            let told = shape::parse(&nested(depth)).unwrap_err().to_string();
+            let told = problem::told(&shape::parse(&nested(depth)).unwrap_err());
             assert!(told.contains(says), "{told}");
         }
     }

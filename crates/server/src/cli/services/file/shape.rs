@@ -3,22 +3,14 @@
 use std::collections::BTreeMap;
 
 use mainstay_monitor::desired::{DesiredAlias, DesiredLink, DesiredService, Document, HeaderText};
+use mainstay_yaml::{Limits, Step, Unread};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::header::{Given, Values};
-use super::place::Step;
-use super::problem::Problem;
 
-/// The most nodes of a file, with everything that its anchors stand for: far more than there may be
-/// items.
-const MAX_NODES: usize = 4_000_000;
-
-/// The most nodes that anchors stand for, all in all.
-const MAX_REPLAYED: usize = 1_000_000;
-
-/// How deep a file may be.
-const MAX_DEPTH: usize = 64;
+/// Far more than there may be items.
+pub(super) const LIMITS: Limits = Limits { nodes: 4_000_000, replayed: 1_000_000, depth: 64 };
 
 /// A file, as it is written.
 #[derive(Debug, Deserialize)]
@@ -45,53 +37,9 @@ struct Service {
     is_active: Option<bool>,
 }
 
-/// How YAML is read. No error carries a part of the text.
-pub(super) fn options() -> serde_saphyr::Options {
-    within(MAX_REPLAYED)
-}
-
-fn within(max_replayed: usize) -> serde_saphyr::Options {
-    serde_saphyr::options! {
-        budget: serde_saphyr::budget! {
-            max_nodes: MAX_NODES,
-            max_events: MAX_NODES,
-            max_depth: MAX_DEPTH,
-            // Many may share one anchor: what they stand for is counted.
-            enforce_alias_anchor_ratio: false,
-        },
-        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: max_replayed },
-        // `yes` and `on` are names that people give; true and false are what JSON says too.
-        strict_booleans: true,
-        with_snippet: false,
-    }
-}
-
 /// Reads YAML.
-pub(super) fn parse(text: &str) -> Result<Shape, Problem> {
-    parse_within(text, MAX_REPLAYED)
-}
-
-/// Reads YAML whose anchors stand for so many nodes at most.
-pub(super) fn parse_within(text: &str, max_replayed: usize) -> Result<Shape, Problem> {
-    let mut path = Vec::new();
-    let options = within(max_replayed);
-    let read = serde_saphyr::with_deserializer_from_str_with_options(text, options, |reader| {
-        serde_path_to_error::deserialize(reader).map_err(|error| {
-            path = steps(error.path());
-            error.into_inner()
-        })
-    });
-    read.map_err(|error| Problem::new(path, &error))
-}
-
-fn steps(path: &serde_path_to_error::Path) -> Vec<Step> {
-    use serde_path_to_error::Segment;
-    let steps = path.iter().filter_map(|segment| match segment {
-        Segment::Seq { index } => Some(Step::Index(*index)),
-        Segment::Map { key } => Some(Step::Key(key.clone())),
-        Segment::Enum { .. } | Segment::Unknown => None,
-    });
-    steps.collect()
+pub(super) fn parse(text: &str) -> Result<Shape, Unread> {
+    mainstay_yaml::read(text, LIMITS)
 }
 
 impl Shape {

@@ -9,6 +9,7 @@ import {
   readSystem,
   readTagged,
   refusal,
+  remove,
   RETRY_AFTER_LIMIT_S,
   retryAfter,
   whenSignedOut,
@@ -110,6 +111,18 @@ describe('a change', () => {
     expect(await change('DELETE', '/api/things/1')).toMatchObject({ ok: true, value: null });
   });
 
+  it('names the generation that it is for, and says whether what is removed is gone', async () => {
+    const fetched = vi.fn(() => Promise.resolve(new Response(null, { status: 204 })));
+    vi.stubGlobal('fetch', fetched);
+    expect(await remove('/api/things/1', { match: 7 })).toMatchObject({ ok: true, value: true });
+    expect(fetched).toHaveBeenCalledWith(
+      '/api/things/1',
+      expect.objectContaining({ method: 'DELETE', headers: { 'If-Match': '7' } }),
+    );
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response('{"id":"1"}', { status: 202 })));
+    expect(await remove('/api/things/1')).toMatchObject({ ok: true, value: false });
+  });
+
   it('that nobody answered may have been made', async () => {
     vi.useFakeTimers();
     vi.stubGlobal('fetch', silence);
@@ -139,6 +152,13 @@ describe('being signed out', () => {
     answerWith(JSON.stringify({ error: 'No', code, detail: 'No.' }), status);
     await readSystem();
     expect(told).toHaveBeenCalledTimes(times);
+  });
+
+  it('is said in words for people', async () => {
+    whenSignedOut(() => undefined);
+    answerWith(JSON.stringify({ error: 'You are not signed in', code: 'unauthenticated', detail: 'Authorization: Bearer mst_…' }), 401);
+    const answer = await readSystem();
+    expect(answer.ok ? null : [answer.failure.title, answer.failure.detail]).toEqual(['Your session has ended', 'Sign in, and try again.']);
   });
 
   it('is not told of a session that was begun anew before the answer came', async () => {

@@ -19,6 +19,13 @@ export interface Failure {
   readonly retryAfter: number | null;
 }
 
+/** What a change is sent with beside its body. */
+export interface Sent {
+  /** Only if it still is of this generation. */
+  readonly match?: number;
+  readonly limit?: number;
+}
+
 export type Answer<Value> =
   | { readonly ok: true; readonly value: Value; readonly sentAt: number; readonly gotAt: number }
   | { readonly ok: false; readonly failure: Failure };
@@ -27,6 +34,8 @@ export type Answer<Value> =
 export const READ_TIMEOUT_MS = 10_000;
 /** Longer: a password is hashed on purpose slowly, and behind a gate. */
 export const WRITE_TIMEOUT_MS = 20_000;
+/** What waits for machines: a little longer than the server itself waits. */
+export const MACHINE_TIMEOUT_MS = 32_000;
 /** A longer wait than a day is no wait but a mistake. */
 export const RETRY_AFTER_LIMIT_S = 86_400;
 
@@ -40,7 +49,7 @@ export function read<Value>(
   isValue: Check<Value>,
   unwanted?: AbortSignal,
 ): Promise<Answer<Value>> {
-  return ask('GET', path, undefined, bodyOf(path, isValue), null, unwanted);
+  return ask('GET', path, undefined, bodyOf(path, isValue), { unwanted });
 }
 
 /** A value with the tag by which the server knows it. */
@@ -63,7 +72,7 @@ export function readTagged<Value>(
     if (!('value' in result)) return result;
     return { value: { tag: response.headers.get('ETag'), value: result.value } };
   };
-  return ask('GET', path, undefined, tagged, tag);
+  return ask('GET', path, undefined, tagged, { tag });
 }
 
 /** Reads by tag what is read again and again: what has not changed is the same value as before. */
@@ -88,8 +97,9 @@ export function write<Value>(
   path: string,
   body: object | undefined,
   isValue: Check<Value>,
+  sent: Sent = {},
 ): Promise<Answer<Value>> {
-  return ask(method, path, body, bodyOf(path, isValue));
+  return ask(method, path, body, bodyOf(path, isValue), sent);
 }
 
 /** A change whose answer is that it was done. */
@@ -97,8 +107,14 @@ export function change(
   method: Exclude<Method, 'GET'>,
   path: string,
   body?: object,
+  sent: Sent = {},
 ): Promise<Answer<null>> {
-  return ask(method, path, body, () => ({ value: null }));
+  return ask(method, path, body, () => ({ value: null }), sent);
+}
+
+/** Removes something; says whether it is gone, or still on its way out. */
+export function remove(path: string, sent: Sent = {}): Promise<Answer<boolean>> {
+  return ask('DELETE', path, undefined, (_, { status }) => ({ value: status !== 202 }), sent);
 }
 
 let signedOut: () => void = () => undefined;
@@ -130,16 +146,19 @@ type Reading<Value> = (
   response: Response,
 ) => { readonly value: Value } | Failure;
 
+interface Asking extends Sent {
+  readonly tag?: string | null;
+  readonly unwanted?: AbortSignal | undefined;
+}
+
 async function ask<Value>(
   method: Method,
   path: string,
   body: object | undefined,
   reading: Reading<Value>,
-  tag: string | null = null,
-  unwanted?: AbortSignal,
+  { tag = null, unwanted, match, limit = method === 'GET' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS }: Asking = {},
 ): Promise<Answer<Value>> {
   const abort = new AbortController();
-  const limit = method === 'GET' ? READ_TIMEOUT_MS : WRITE_TIMEOUT_MS;
   const end = () => {
     abort.abort();
   };
@@ -148,7 +167,7 @@ async function ask<Value>(
   const session = currentSession();
   try {
     const sentAt = Date.now();
-    const response = await fetch(path, { ...init(method, body, tag), signal: abort.signal });
+    const response = await fetch(path, { ...init(method, body, tag, match), signal: abort.signal });
     const answered = parse(await response.text());
     if (!response.ok && response.status !== 304) return refused(response, answered, session);
     const result = reading(answered, response);
@@ -162,11 +181,18 @@ async function ask<Value>(
   }
 }
 
-function init(method: Method, body: object | undefined, tag: string | null): RequestInit {
-  if (tag !== null) return { method, cache: 'no-store', headers: { 'If-None-Match': tag } };
-  if (body === undefined) return { method, cache: 'no-store' };
-  const headers = { 'Content-Type': 'application/json' };
-  return { method, cache: 'no-store', headers, body: JSON.stringify(body) };
+function init(
+  method: Method,
+  body: object | undefined,
+  tag: string | null,
+  match: number | undefined,
+): RequestInit {
+  const headers: Record<string, string> = {
+    ...(tag === null ? {} : { 'If-None-Match': tag }),
+    ...(match === undefined ? {} : { 'If-Match': String(match) }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+  };
+  return { method, cache: 'no-store', headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
 }
 
 /** What an answer that is no success tells, to a request that was sent in this session. */
@@ -179,9 +205,21 @@ export function refused(
     ...refusal(response.status, body),
     retryAfter: retryAfter(response.headers.get('Retry-After'), Date.now()),
   };
-  if (failure.status === 401 && failure.code === 'unauthenticated') noteSignedOut(session);
-  return { ok: false, failure };
+  if (!isSignedOut(failure)) return { ok: false, failure };
+  noteSignedOut(session);
+  return { ok: false, failure: { ...failure, ...SIGNED_OUT } };
 }
+
+/** Whether the server did not know who asked. */
+export function isSignedOut({ status, code }: Partial<Failure>): boolean {
+  return status === 401 && code === 'unauthenticated';
+}
+
+/** What the server says of it is for those who write programs. */
+const SIGNED_OUT = {
+  title: 'Your session has ended',
+  detail: 'Sign in, and try again.',
+};
 
 /** The server's own words, when it gave some. */
 export function refusal(status: number, body: Body | null): Failure {

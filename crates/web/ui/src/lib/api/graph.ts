@@ -13,6 +13,7 @@ export type GraphHurt = Schemas['GraphHurt'];
 export type GraphImpact = Schemas['GraphImpact'];
 export type NodeDetail = Schemas['NodeDetail'];
 export type NodeReport = Schemas['NodeReport'];
+export type NodeThen = Schemas['NodeThen'];
 export type HistoryPage = Schemas['HistoryPage'];
 export type HistoryItem = Schemas['HistoryItem'];
 export type WholeState = Schemas['WholeState'];
@@ -66,6 +67,11 @@ export function readNode(node: string): Promise<Answer<NodeDetail>> {
   return read(`${PATH}/node?${new URLSearchParams({ node }).toString()}`, isNode);
 }
 
+/** What was known of one node at a moment, with what everybody said of it. */
+export function readNodeThen(node: string, moment: number): Promise<Answer<NodeThen>> {
+  return read(`${PATH}/node/then?${new URLSearchParams({ node, at: isoOf(moment) }).toString()}`, isNodeThen);
+}
+
 function pathOf(part: Part & { readonly at?: string }): string {
   const query = new URLSearchParams(Object.entries(part)).toString();
   return query === '' ? PATH : `${PATH}?${query}`;
@@ -81,6 +87,10 @@ function isHistory(body: Body): body is Body & HistoryPage {
 
 function isNode(body: Body): body is Body & NodeDetail {
   return Array.isArray(body['reports']) && typeof body['node'] === 'object';
+}
+
+function isNodeThen(body: Body): body is Body & NodeThen {
+  return Array.isArray(body['reports']) && Array.isArray(body['says']) && typeof body['node'] === 'object';
 }
 
 function isImpact(body: Body): body is Body & GraphImpact {

@@ -6,7 +6,7 @@ import type { components } from './schema';
 type Schemas = components['schemas'];
 
 export type Journey = Schemas['Journey'];
-export type JourneyDetail = Schemas['JourneyDetail'];
+export type JourneyDetail = Schemas['JourneyPage'];
 export type JourneyCheck = Schemas['JourneyCheck'];
 export type Mistake = Schemas['Mistake'];
 export type RunMark = Schemas['RunMark'];
@@ -27,11 +27,14 @@ export const JOURNEY_EVENTS = [
 ];
 
 const PATH = '/api/journeys';
+/** What is longer is not searched for. */
+const SEARCH_CHARS = 100;
 
 const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
 
-export function readJourneys(cursor: string | null): Promise<Answer<Slice<Journey>>> {
-  return read(listPath(PATH, { cursor }), isSlice<Journey>);
+/** A page of the journeys, the failing ones first: those in which every word of `q` is found. */
+export function readJourneys(cursor: string | null, q = ''): Promise<Answer<Slice<Journey>>> {
+  return read(listPath(PATH, { q: q.trim().slice(0, SEARCH_CHARS), cursor }), isSlice<Journey>);
 }
 
 export function readJourney(id: string): Promise<Answer<JourneyDetail>> {

@@ -1,142 +1,94 @@
-import { because } from '../because';
-import { compared } from '../names';
-import { grouped } from '../time';
-import { isUnhealthy } from './causes';
-import type { Moment } from './replay';
-import type { Window } from './time';
+import { isolated } from '../isolate';
+import { grouped, sinceTime, span } from '../time';
+import type { Incident } from './incidents';
+import { partOf, type Window } from './time';
 
-/** A time at which something went down. */
+/** What stands on the line of time for an incident, or for some that have no room beside each other. */
 export interface Mark {
-  readonly at: number;
-  /** What went down by itself, the first few of it. */
-  readonly names: readonly string[];
-  readonly count: number;
-  /** How many others failed because of it. */
-  readonly followers: number;
+  /** The first of them: where it stands, and where it leads. */
+  readonly first: Incident;
+  readonly all: readonly Incident[];
+  /** The worst of them. */
+  readonly status: 'degraded' | 'down';
+  /** Where it stands in the window, from 0 to 1. */
+  readonly part: number;
 }
 
-interface Fell {
-  readonly at: number;
-  readonly kind: string;
-  readonly service_id: string;
-  readonly dependency_id: string | null;
-  readonly dependency_name: string | null;
-  readonly after: string | null;
-}
-
-interface Draft {
-  readonly first: number;
-  /** When the last of it went down; none did while it is null. */
-  down: number | null;
-  /** The names by their keys, and which of them went down. */
-  readonly names: Map<string, string>;
-  readonly isDown: Set<string>;
-}
-
-/** What falls within such a part of the window is one incident. */
-const PARTS = 90;
-const MOST_NAMED = 3;
+/** So many pixels a mark needs, to be seen and to be hit. */
+const ROOM = 28;
 
 /**
- * When services and what they lean on went down, named by what failed by itself: what many report
- * within a short time is one mark, and whoever leans on what fell has fallen because of it.
+ * The marks of the incidents of a window that is drawn so many pixels wide. One that began before the
+ * window and lasted into it stands at the edge.
  */
-export function marksOf(
-  changes: readonly Fell[],
-  window: Window,
-  nameOf: (service: string) => string | undefined,
-  known: Moment,
-): Mark[] {
-  const gap = (window.to - window.from) / PARTS;
-  const fallen = changes
-    .filter(({ at, after }) => isUnhealthy(after ?? '') && at >= window.from && at <= window.to)
-    .filter(({ kind }) => kind === 'service' || kind === 'dependency')
-    .sort((one, other) => one.at - other.at);
-  const names = new Names(nameOf, known);
-  const drafts: Draft[] = [];
-  for (const change of fallen) {
-    const last = drafts.at(-1);
-    const draft = last !== undefined && change.at - last.first <= gap
-      ? last
-      : { first: change.at, down: null, names: new Map<string, string>(), isDown: new Set<string>() };
-    if (draft !== last) drafts.push(draft);
-    const name = names.of(change);
-    const key = compared(name);
-    if (!draft.names.has(key)) draft.names.set(key, name);
-    if (change.after !== 'down') continue;
-    draft.isDown.add(key);
-    // All of it can be seen only when the last of it has happened.
-    draft.down = change.at;
-  }
-  return drafts.flatMap((draft) => (draft.down === null ? [] : [markOf(draft, draft.down, names)]));
-}
-
-export function markText({ names, count, followers }: Mark): string {
-  const more = count > names.length ? ` and ${grouped(count - names.length)} more` : '';
-  const also = followers === 0 ? '' : `, ${grouped(followers)} more because of ${count === 1 ? 'it' : 'them'}`;
-  return `${names.join(', ')}${more} went down${also}`;
-}
-
-/** The incident that a moment stands at: one that has happened, and less than a step ago. */
-export function markAt(marks: readonly Mark[], moment: number, step: number): Mark | null {
-  return marks.findLast(({ at }) => at <= moment && moment - at < step) ?? null;
-}
-
-/** The next incident before or after a moment; null when there is none. */
-export function nextMark(marks: readonly Mark[], moment: number, way: 1 | -1): Mark | null {
-  if (way === 1) return marks.find(({ at }) => at > moment) ?? null;
-  return marks.findLast(({ at }) => at < moment) ?? null;
-}
-
-/** What only slowed is named where something went down because of it. */
-function markOf({ names, isDown }: Draft, at: number, known: Names): Mark {
-  const turned = because([...names.keys()], (key) => known.leansOn(key)).filter(({ roots, followers }) =>
-    [...roots, ...followers].some((key) => isDown.has(key)),
-  );
-  const roots = turned.flatMap((one) => one.roots);
-  return {
-    at,
-    names: roots.slice(0, MOST_NAMED).map((key) => names.get(key) ?? key),
-    count: roots.length,
-    followers: turned.reduce((sum, { followers }) => sum + followers.length, 0),
-  };
-}
-
-/** What changes are about, and who leans on what, by names that are compared. */
-class Names {
-  readonly #nameOf: (service: string) => string | undefined;
-  readonly #known: Moment;
-  #leans: Map<string, Set<string>> | null = null;
-
-  constructor(nameOf: (service: string) => string | undefined, known: Moment) {
-    this.#nameOf = nameOf;
-    this.#known = known;
-  }
-
-  of({ service_id, dependency_id, dependency_name }: Fell): string {
-    if (dependency_id === null) return this.#service(service_id) ?? 'A service that is gone';
-    const dependency = this.#known.dependencies.get(dependency_id);
-    const linked = dependency?.linked ?? null;
-    return (linked === null ? undefined : this.#service(linked)) ?? dependency?.name ?? dependency_name ?? '';
-  }
-
-  leansOn(key: string): ReadonlySet<string> {
-    this.#leans ??= this.#read();
-    return this.#leans.get(key) ?? new Set();
-  }
-
-  #service(id: string): string | undefined {
-    return this.#known.services.get(id)?.name ?? this.#nameOf(id);
-  }
-
-  #read(): Map<string, Set<string>> {
-    const leans = new Map<string, Set<string>>();
-    for (const { service, linked, key } of this.#known.dependencies.values()) {
-      const [from, to] = [this.#service(service), linked === null ? undefined : this.#service(linked)];
-      if (from === undefined) continue;
-      const known = leans.get(compared(from)) ?? new Set<string>();
-      leans.set(compared(from), known.add(to === undefined ? key : compared(to)));
+export function marksOf(incidents: readonly Incident[], window: Window, width: number): Mark[] {
+  const marks: (Mark & { all: Incident[] })[] = [];
+  const inTime = within(incidents, window).sort((one, other) => one.begin - other.begin || one.seen - other.seen);
+  for (const incident of inTime) {
+    const part = partOf(incident.begin, window);
+    const last = marks.at(-1);
+    if (last === undefined || (part - last.part) * width >= ROOM) {
+      marks.push({ first: incident, all: [incident], status: incident.status, part });
+    } else {
+      last.all.push(incident);
+      if (incident.status === 'down') marks[marks.length - 1] = { ...last, status: 'down' };
     }
-    return leans;
   }
+  return marks;
+}
+
+/** The incidents of which something lies in a window. */
+export function within(incidents: readonly Incident[], { from, to }: Window): Incident[] {
+  return incidents.filter(({ begin, to: end }) => begin <= to && (begin >= from || end === null || end >= from));
+}
+
+/** "Incident 14:02:10, PostgreSQL main down, 6 hurt, 8 min", for the eye and the ear. */
+export function incidentText(incident: Incident, now: number, zone?: string): string {
+  return `Incident ${sinceTime(incident.begin, now, zone)}, ${whatText(incident, now)}`;
+}
+
+/** The same without when it began. */
+export function whatText(incident: Incident, now: number): string {
+  const { names, count, causeStatus, hurt, hurtDown, begin, to } = incident;
+  const more = count > names.length ? ` and ${grouped(count - names.length)} more` : '';
+  const down = causeStatus === 'degraded' && hurtDown > 0 ? [`${grouped(hurtDown)} of them down`] : [];
+  const lasted = span(Math.max((to ?? now) - begin, 0));
+  return [
+    `${names.map(isolated).join(', ')}${more} ${causeStatus}`,
+    ...(hurt === 0 ? [] : [`${grouped(hurt)} hurt`, ...down]),
+    to === null ? `${lasted} so far` : lasted,
+  ].join(', ');
+}
+
+export function markText({ first, all }: Mark, now: number, zone?: string): string {
+  const text = incidentText(first, now, zone);
+  return all.length === 1 ? text : `${grouped(all.length)} incidents, the first: ${text}`;
+}
+
+/** Where a mark leads: to its first incident, and from each of them to the one after it. */
+export function turnOf({ first, all }: Mark, current: string | null): Incident {
+  const place = all.findIndex(({ id }) => id === current);
+  return all[place + 1] ?? first;
+}
+
+/**
+ * The next incident before or after a moment; null when there is none. Of those that are seen from one
+ * moment on, each has its turn after the one that was chosen.
+ */
+export function nextIncident(
+  incidents: readonly Incident[],
+  moment: number,
+  way: 1 | -1,
+  chosen: string | null,
+): Incident | null {
+  const place = incidents.findIndex(({ id, seen }) => id === chosen && seen === moment);
+  if (place !== -1) return incidents[place + way] ?? null;
+  if (way === 1) return incidents.find(({ seen }) => seen > moment) ?? null;
+  return incidents.findLast(({ seen }) => seen < moment) ?? null;
+}
+
+/** The incident that a moment lies in: the chosen one, or the last that had begun. */
+export function incidentAt(incidents: readonly Incident[], moment: number, chosen: string | null): Incident | null {
+  const lasting = incidents.filter(({ begin, to }) => begin <= moment && (to === null || to > moment));
+  return lasting.find(({ id }) => id === chosen) ?? lasting.at(-1) ?? null;
 }

@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { markAt, marksOf, markText, nextMark } from './marks';
-import { Replay } from './replay';
-import { item, node, START, state, thing, view } from './sample';
-import { momentAt, momentOf, momentText, notThen, partOf, played, spanOf, stepped, windowAfter, windowOf } from './time';
+import { node, START, thing, view } from './sample';
+import {
+  momentAt,
+  momentOf,
+  momentText,
+  notThen,
+  partOf,
+  played,
+  playText,
+  spanOf,
+  stepped,
+  STILL_MS,
+  windowAfter,
+  windowOf,
+  type Speed,
+} from './time';
 import { circleText, drawnText, nodeText } from './words';
 import { fold } from './groups';
 
@@ -98,83 +110,45 @@ it.each([
   [10, NOW],
   [60, NOW],
 ] as const)('plays ×%i and ends at now', (speed, to) => {
-  expect(played(NOW - 10_000, 1_000, speed, NOW)).toBe(to === NOW ? null : to);
+  expect(played(NOW - 10_000, 1_000, speed, NOW, () => null)).toBe(to === NOW ? null : to);
+});
+
+describe('play', () => {
+  /** Two falls, ten seconds apart, six hours ago. */
+  const turns = [NOW - 6 * HOUR, NOW - 6 * HOUR + 10_000];
+  const still = (moment: number) => ({
+    from: turns.findLast((turn) => turn <= moment) ?? NOW - 24 * HOUR,
+    to: turns.find((turn) => turn > moment) ?? Infinity,
+  });
+  /** How long it takes from one moment to another, in frames as a browser has them. */
+  function takes(from: number, to: number, speed: Speed): number {
+    const FRAME = 16;
+    for (let [moment, took]: [number | null, number] = [from, 0]; ; took += FRAME) {
+      moment = played(moment, FRAME, speed, NOW, still);
+      if (moment === null || moment >= to) return took + FRAME;
+    }
+  }
+
+  it('shows a day within seconds, and what happened in it at its own pace', () => {
+    expect(takes(NOW - 24 * HOUR, NOW, 10)).toBeLessThan(2 * STILL_MS + 1_200);
+    expect(takes(NOW - 24 * HOUR, NOW - 6 * HOUR, 10)).toBeCloseTo(STILL_MS, -2);
+    expect(takes(NOW - 6 * HOUR, NOW - 6 * HOUR + 10_000, 10)).toBeCloseTo(1_000, -2);
+  });
+
+  it('goes past a change with what is left of a frame', () => {
+    expect(played(NOW - 6 * HOUR - 1, 1_000, 10, NOW, still)).toBeLessThan(NOW - 6 * HOUR + 10_000);
+    expect(played(NOW - 6 * HOUR, 1_200, 10, NOW, still)).toBeGreaterThan(NOW - 6 * HOUR + 10_000 + 200 * 60);
+  });
+
+  it('skips nothing where it goes as it went, and says which it does', () => {
+    expect(played(NOW - 20 * HOUR, 1_000, 1, NOW, still)).toBe(NOW - 20 * HOUR + 1_000);
+    expect(playText(1)).toBe('Play as it went');
+    expect(playText(10)).toBe('Play ×10, skipping ahead where nothing changes');
+  });
 });
 
 it('tells a moment', () => {
   expect(momentText(NOW - 2 * HOUR, NOW, 'UTC')).toBe('19:00:00, 2\u00a0h ago');
-});
-
-describe('marks', () => {
-  const NOTHING = new Replay(0, 1, null, []).end;
-  const fell = (at: number, name: string, service: string | null = null, after = 'down') => ({
-    at: NOW - HOUR + at * MINUTE,
-    kind: service === null ? 'dependency' : 'service',
-    service_id: service ?? 's',
-    dependency_id: service === null ? name : null,
-    dependency_name: service === null ? name : null,
-    after,
-  });
-
-  it('are where something went down, and what fell together is one', () => {
-    const marks = marksOf(
-      [fell(30, 'kafka'), fell(10, 'Postgres'), fell(10.2, 'postgres '), fell(10.3, '', 'orders'), fell(20, 'stripe', null, 'healthy'), fell(-5, 'old')],
-      LAST_HOUR,
-      () => 'Orders',
-      NOTHING,
-    );
-    expect(marks.map(markText)).toEqual(['Postgres, Orders went down', 'kafka went down']);
-    expect(marks[0]?.at).toBe(NOW - HOUR + 10.3 * MINUTE);
-    expect(nextMark(marks, NOW, -1)?.names).toEqual(['kafka']);
-    expect(nextMark(marks, NOW - HOUR, 1)?.count).toBe(2);
-    expect(nextMark(marks, NOW, 1)).toBeNull();
-  });
-
-  it('name a few and count the rest', () => {
-    const [mark] = marksOf(['a', 'b', 'c', 'd', 'e'].map((name) => fell(1, name)), LAST_HOUR, () => undefined, NOTHING);
-    expect(mark && markText(mark)).toBe('a, b, c and 2 more went down');
-  });
-
-  it('are named by the cause, whatever its users call it, and count who fell because of it', () => {
-    const known = new Replay(0, 1, state({ Orders: ['pg'], Shop: ['Orders'], Mail: [] }), [
-      item(-50, 'alias', 'Orders', 'pg', 'PostgreSQL main'),
-    ]).end;
-    const at = (name: string, service: string | null, after = 'down') => ({ ...fell(10, name, service, after) });
-    const marks = marksOf(
-      [
-        { ...at('pg', null, 'degraded'), service_id: 'Orders', dependency_id: 'Orders/pg' },
-        at('', 'Orders'),
-        at('', 'Shop', 'degraded'),
-        at('', 'Mail', 'degraded'),
-      ],
-      LAST_HOUR,
-      () => undefined,
-      known,
-    );
-    expect(marks.map(markText)).toEqual(['PostgreSQL main went down, 2 more because of it']);
-  });
-
-  it('are none where nothing went down', () => {
-    expect(marksOf([fell(1, 'a', null, 'degraded')], LAST_HOUR, () => undefined, NOTHING)).toEqual([]);
-  });
-});
-
-describe('the mark of a moment', () => {
-  const mark = (at: number, name: string) => ({ at, names: [name], count: 1, followers: 0 });
-  const marks = [mark(NOW - 20 * MINUTE, 'Search'), mark(NOW - 18 * MINUTE, 'Ledger')];
-  const STEP = 5 * MINUTE;
-
-  it.each([
-    ['a step before', NOW - 25 * MINUTE, undefined],
-    ['just before', NOW - 20 * MINUTE - 1, undefined],
-    ['when it happened', NOW - 20 * MINUTE, 'Search'],
-    ['a little later', NOW - 19 * MINUTE, 'Search'],
-    ['when the next one happened', NOW - 18 * MINUTE, 'Ledger'],
-    ['within a step of the last one', NOW - 13 * MINUTE - 1, 'Ledger'],
-    ['a step later', NOW - 13 * MINUTE, undefined],
-  ])('%s', (_, moment, name) => {
-    expect(markAt(marks, moment, STEP)?.names[0]).toBe(name);
-  });
 });
 
 describe('what is told of a node', () => {

@@ -32,7 +32,8 @@ it.each([
   ['down', ['db']],
   ['alone', ['Alone']],
   ['external', ['db']],
+  ['users-db', ['db']],
   ['nothing', []],
 ])('finds by %s', (filter, names) => {
-  expect(rowsOf(WHOLE, filter).map(({ name }) => name)).toEqual(names);
+  expect(rowsOf(WHOLE, filter, new Map([['db', 'users-db']])).map(({ name }) => name)).toEqual(names);
 });

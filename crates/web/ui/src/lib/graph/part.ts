@@ -1,5 +1,6 @@
 import type { GraphView } from '../api/graph';
 import { narrow } from '../filter';
+import { allNames, type OtherNames } from '../leaning';
 import { listsOf, near } from './lists';
 import { severity } from './then';
 
@@ -29,10 +30,10 @@ export function partOfView(view: GraphView, service: string, depth: number): Gra
 }
 
 /** The nodes that match, root causes first, then the worst; the order of the list and of `[` and `]`. */
-export function rowsOf(view: GraphView, filter: string): GraphView['nodes'] {
+export function rowsOf(view: GraphView, filter: string, others: OtherNames): GraphView['nodes'] {
   const roots = new Set(view.root_causes.flatMap(({ nodes }) => nodes.map(({ id }) => id)));
   // What is compared is worked out once for each: thousands are put in order for every moment.
-  return narrow(view.nodes, filter, ({ name, status, kind }) => [name, status, kind])
+  return narrow(view.nodes, filter, ({ name, status, kind }) => [allNames(name, others), status, kind])
     .map((node) => ({ node, rank: severity(node.status) + (roots.has(node.id) ? ROOT_RANK : 0) }))
     .sort((one, other) => other.rank - one.rank || byName(one.node.name, other.node.name))
     .map(({ node }) => node);

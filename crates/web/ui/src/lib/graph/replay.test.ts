@@ -56,6 +56,14 @@ describe('the incident of the guide', () => {
     expect(during.edges).toContainEqual(['Search', 'Orders database', 'healthy', { contradicts: true }]);
   });
 
+  it('tells between which changes a moment lies', () => {
+    const still = (after: number) => {
+      const { from, to: end } = span.stillAt(START + after * MINUTE);
+      return [(from - START) / MINUTE, (end - START) / MINUTE];
+    };
+    expect([still(1), still(4), still(20), still(50)]).toEqual([[0, 4], [4, 5], [5, 31], [32, Infinity]]);
+  });
+
   it('is the same to and fro, and one object between two changes', () => {
     const at = (after: number) => span.at(START + after * MINUTE);
     const [before, during] = [at(3), at(20)];

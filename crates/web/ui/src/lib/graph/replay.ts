@@ -33,7 +33,7 @@ export interface Moment {
   readonly dependencies: ReadonlyMap<string, PastDependency>;
 }
 
-interface Change extends Omit<HistoryItem, 'at'> {
+export interface Change extends Omit<HistoryItem, 'at'> {
   readonly at: number;
 }
 
@@ -86,6 +86,11 @@ export class Replay {
     return this.#to;
   }
 
+  /** How everything was before all changes that are kept. */
+  get start(): Moment {
+    return this.#stops[0]?.state ?? EMPTY;
+  }
+
   /** How everything is at its end. */
   get end(): Moment {
     return this.#end;
@@ -128,6 +133,12 @@ export class Replay {
       else high = middle;
     }
     return low;
+  }
+
+  /** Between which two changes a moment lies: nothing changed in between. */
+  stillAt(moment: number): { readonly from: number; readonly to: number } {
+    const count = this.countAt(moment);
+    return { from: this.#times[count - 1] ?? this.#from, to: this.#times[count] ?? Infinity };
   }
 
   /** How everything was then; between two changes it is one and the same object. */
@@ -174,14 +185,15 @@ export class Replay {
   }
 }
 
-interface Draft extends Moment {
+/** A state that changes are applied to. */
+export interface Draft extends Moment {
   readonly services: Map<string, PastService>;
   readonly dependencies: Map<string, PastDependency>;
 }
 
 const EMPTY: Moment = { services: new Map(), dependencies: new Map() };
 
-function draftOf({ services, dependencies }: Moment): Draft {
+export function draftOf({ services, dependencies }: Moment): Draft {
   return { services: new Map(services), dependencies: new Map(dependencies) };
 }
 
@@ -216,7 +228,7 @@ function inOrder(changes: readonly Change[]): number[] {
 }
 
 /** A change of something that is not known changes nothing. */
-function apply(draft: Draft, change: Change): void {
+export function apply(draft: Draft, change: Change): void {
   if (change.dependency_id !== null) applyToDependency(draft, change, change.dependency_id);
   else applyToService(draft, change);
 }

@@ -98,10 +98,29 @@ export function stepped(
   return key === 'End' ? null : undefined;
 }
 
-/** Where play has come to; null when it has come to now. */
-export function played(moment: number, elapsed: number, speed: Speed, now: number): number | null {
-  const next = moment + elapsed * speed;
-  return next >= now ? null : next;
+/** No picture stands longer than this while the past is played faster than it went. */
+export const STILL_MS = 1_500;
+
+/** Between which changes a moment lies; null where that is not known. */
+export type Still = (moment: number) => Window | null;
+
+/** Where play has come to; null when it has come to now. What is still for long passes in a moment. */
+export function played(from: number, elapsed: number, speed: Speed, now: number, still: Still): number | null {
+  let [moment, left] = [from, elapsed];
+  for (;;) {
+    const stretch = speed === 1 ? null : still(moment);
+    const end = Math.min(stretch?.to ?? Infinity, now);
+    const pace = stretch === null ? speed : Math.max(speed, (end - stretch.from) / STILL_MS);
+    const needs = (end - moment) / pace;
+    if (needs > left) return moment + left * pace;
+    if (end >= now) return null;
+    [moment, left] = [end, left - needs];
+  }
+}
+
+/** What the button that plays does. */
+export function playText(speed: Speed): string {
+  return speed === 1 ? 'Play as it went' : `Play ×${String(speed)}, skipping ahead where nothing changes`;
 }
 
 /** "03:12:40, 2 h ago", for the eye and the ear. */

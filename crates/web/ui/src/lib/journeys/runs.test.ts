@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunMark, RunStatus } from '../api/journeys';
-import { cellsOf, crosses, everyText, ordered, statusOf, stripText, wordOf } from './runs';
+import { cellsOf, crosses, everyText, ordered, sinceOf, statusOf, stripText, underWay, wordOf } from './runs';
 
 const mark = (status: RunStatus): RunMark => ({ id: 'r', status, at: '', duration_ms: null });
 
@@ -20,12 +20,29 @@ describe('the strip of a journey', () => {
   });
 });
 
+describe('the runs of a journey', () => {
+  it('have one under way behind those that were skipped because of it', () => {
+    const runs = [mark('skipped'), mark('skipped'), mark('running'), mark('passed')];
+    expect(underWay(runs)).toBe(runs[2]);
+    expect(underWay([mark('queued')])?.status).toBe('queued');
+    expect(underWay([mark('skipped'), mark('aborted')])).toBeNull();
+  });
+});
+
 describe('a journey', () => {
   it('has a status and a word', () => {
-    expect([statusOf({ outcome: null }), statusOf({ outcome: 'failed' })]).toEqual(['unknown', 'down']);
-    expect(wordOf({ outcome: 'passed', is_enabled: true })).toBe('passes');
-    expect(wordOf({ outcome: 'failed', is_enabled: false })).toBe('fails, off');
+    const runs = { not_run_since: null };
+    expect([statusOf({ outcome: null, ...runs }), statusOf({ outcome: 'failed', ...runs })]).toEqual(['unknown', 'down']);
+    expect(wordOf({ outcome: 'passed', is_enabled: true, ...runs })).toBe('passing');
+    expect(wordOf({ outcome: 'failed', is_enabled: false, ...runs })).toBe('failing, off');
     expect([everyText(null), everyText(60_000)]).toEqual(['by hand', 'every 1\u00a0min']);
+  });
+
+  it('does not pass as passing when it is not run any more', () => {
+    const quiet = { outcome: 'passed', is_enabled: true, outcome_since: 'earlier', not_run_since: 'later' } as const;
+    expect([statusOf(quiet), wordOf(quiet), sinceOf(quiet)]).toEqual(['unknown', 'not run, was passing', 'later']);
+    expect(wordOf({ ...quiet, outcome: null })).toBe('not run');
+    expect(sinceOf({ ...quiet, not_run_since: null })).toBe('earlier');
   });
 
   it('crosses what it names, in any case', () => {

@@ -1,4 +1,4 @@
-import type { Journey, RunMark, RunStatus } from '../api/journeys';
+import type { Journey, Run, RunMark, RunStatus } from '../api/journeys';
 import type { Status } from '../status';
 import { latency, span } from '../time';
 
@@ -13,6 +13,11 @@ const LOOKS: Readonly<Record<RunStatus, Status | null>> = {
 };
 
 const CELLS = 60;
+
+/** The one that has not ended, if any. */
+export function underWay<Item extends Pick<Run, 'status'>>(runs: readonly Item[]): Item | null {
+  return runs.find(({ status }) => status === 'queued' || status === 'running') ?? null;
+}
 
 export function looksOf(status: RunStatus): Status | null {
   return LOOKS[status];
@@ -39,17 +44,26 @@ export function stripText(strip: readonly RunMark[]): string {
   return `last ${runs === 1 ? 'run' : `${String(runs)} runs`}: ${words}`;
 }
 
-/** How a journey is, as one status. */
-export function statusOf({ outcome }: Pick<Journey, 'outcome'>): Status {
-  if (outcome === null) return 'unknown';
+/** How a journey is, as one status. What it was when it last ran says nothing about now. */
+export function statusOf({ outcome, not_run_since }: Pick<Journey, 'outcome' | 'not_run_since'>): Status {
+  if (outcome === null || not_run_since !== null) return 'unknown';
   return outcome === 'passed' ? 'healthy' : 'down';
 }
 
 /** The same in a word of journeys. */
-export function wordOf({ outcome, is_enabled }: Pick<Journey, 'outcome' | 'is_enabled'>): string {
-  const word = outcome === null ? 'never run' : outcome === 'passed' ? 'passes' : 'fails';
-  return is_enabled ? word : `${word}, off`;
+export function wordOf({ outcome, is_enabled, not_run_since }: Known): string {
+  const word = outcome === null ? 'never run' : outcome === 'passed' ? 'passing' : 'failing';
+  if (!is_enabled) return `${word}, off`;
+  if (not_run_since === null) return word;
+  return outcome === null ? 'not run' : `not run, was ${word}`;
 }
+
+/** Since when it is so. */
+export function sinceOf({ outcome_since, not_run_since }: Pick<Journey, 'outcome_since' | 'not_run_since'>): string | null {
+  return not_run_since ?? outcome_since;
+}
+
+type Known = Pick<Journey, 'outcome' | 'is_enabled' | 'not_run_since'>;
 
 /** The failing ones first, then those without a run, each by name. */
 export function ordered<Item extends Pick<Journey, 'name' | 'outcome' | 'is_enabled'>>(
@@ -71,6 +85,11 @@ export function tookText(ms: number | null): string {
 
 /** Whether a journey crosses what goes by this name, in any case. */
 export function crosses(touches: readonly string[], name: string): boolean {
-  const same = name.trim().toLowerCase();
-  return touches.some((one) => one.trim().toLowerCase() === same);
+  const same = touchedName(name);
+  return touches.some((one) => touchedName(one) === same);
+}
+
+/** A name as journeys mean it. */
+export function touchedName(name: string): string {
+  return name.trim().toLowerCase();
 }

@@ -34,6 +34,18 @@ describe('the waterfall of a run', () => {
     }
   });
 
+  it('has only as many ticks as there is room for', () => {
+    expect(ticks(400, 140)).toEqual([0, 200, 400]);
+    expect(ticks(400, 20)).toEqual([0]);
+    expect(ticks(400, 0)).toEqual([0]);
+    for (const length of [1, 7, 33, 999, 61_000, 3_600_000]) {
+      for (const width of [60, 140, 300, 1_200]) {
+        const [, step = length] = ticks(length, width);
+        expect((step / length) * Math.max(width, 64)).toBeGreaterThanOrEqual(63.99);
+      }
+    }
+  });
+
   it('shows what was got and expected as it is', () => {
     expect([shown(undefined), shown(null), shown('a'), shown(503), shown({ a: 1 })]).toEqual(['nothing', 'nothing', 'a', '503', '{"a":1}']);
   });

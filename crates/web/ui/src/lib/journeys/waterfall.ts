@@ -89,9 +89,12 @@ export function lengthOf({
 const STEPS = [1, 2, 5];
 const MOST_TICKS = 6;
 
-/** Round times along the axis. */
-export function ticks(length: number): number[] {
-  const least = length / MOST_TICKS;
+/** A word of the axis with the air around it. */
+const TICK_WIDTH = 64;
+
+/** Round times along an axis that is so wide: no two of them stand closer than their words. */
+export function ticks(length: number, width = TICK_WIDTH * MOST_TICKS): number[] {
+  const least = length / Math.min(Math.max(Math.floor(width / TICK_WIDTH), 1), MOST_TICKS);
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 0.001)));
   const step = (STEPS.find((factor) => factor * power >= least) ?? 10) * power;
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, at) => at * step);

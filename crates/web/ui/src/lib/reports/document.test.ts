@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { documentOf, recordedOf, writtenBy } from './document';
+import { documentOf, leftOutText, recordedOf, writtenBy, titleOf } from './document';
 
 const evidence = [{ quote: 'the pool is full', timecode: '00:01:10' }];
 const found = [{ ...evidence[0], found: true }];
@@ -44,7 +44,7 @@ it.each([null, 7, 'text', [], {}, { timeline: 'x', actions: [null, 3], severity:
   'draws something of %j too',
   (value) => {
     const read = documentOf(value);
-    expect(read.title).toBe('Without a title');
+    expect(read.title).toBe('');
     expect(read.severity).toBe('unknown');
     expect(read.timeline).toEqual([]);
   },
@@ -57,11 +57,36 @@ it('reads what was recorded, and leaves out what has no time', () => {
     entries: [{ at: '2026-11-15T21:01:00.000Z', what: 'db is down' }, { at: 'soon', what: '' }, 4],
   });
   expect(recorded?.entries).toEqual([{ at: '2026-11-15T21:01:00.000Z', what: 'db is down' }]);
+  expect(recorded?.covered).toBeUndefined();
   expect(recordedOf(null)).toBeNull();
   expect(recordedOf({ from: '' })).toBeNull();
+});
+
+it('reads of which time there are records', () => {
+  const window = { from: '2026-11-15T21:00:00.000Z', to: '2026-11-15T22:00:00.000Z' };
+  expect(recordedOf({ ...window, covered: window })?.covered).toEqual(window);
+  expect(recordedOf({ ...window, covered: null })?.covered).toBeNull();
+});
+
+it.each([
+  [null, ''],
+  [0, ''],
+  [1, '1 line in the middle'],
+  [1_200, '1200 lines in the middle'],
+])('of %s lines that were left out says %j', (lines, says) => {
+  expect(leftOutText(lines)).toContain(says);
+  expect(leftOutText(lines) === '').toBe(says === '');
 });
 
 it('says who wrote it, and that nobody did', () => {
   expect(writtenBy('gpt-5-mini')).toBe('by gpt-5-mini');
   expect(writtenBy('fake')).toBe('without a language model');
+});
+
+it('goes by the name of its transcript where its title can not be seen', () => {
+  for (const title of [null, '', ' ', '\u200B', '\u2060 \uFEFF', '\u3164']) {
+    expect(titleOf({ title, name: 'call.vtt' })).toBe('call.vtt');
+    expect(documentOf({ title }).title).toBe('');
+  }
+  expect(titleOf({ title: ' It was down', name: 'call.vtt' })).toBe(' It was down');
 });

@@ -1,3 +1,5 @@
+import type { TimeWindow } from '../api/files';
+
 /** Words of the call that show a claim, as the report has them. */
 export interface Quote {
   readonly quote: string;
@@ -35,6 +37,7 @@ export type Severity = (typeof SEVERITIES)[number];
 
 /** A report that can be drawn, whatever was in the stored one. */
 export interface ReportDocument {
+  /** Empty where nobody could see it. */
   readonly title: string;
   readonly summary: string;
   readonly impact: Claim;
@@ -54,6 +57,8 @@ export interface ReportDocument {
 export interface Recorded {
   readonly from: string;
   readonly to: string;
+  /** Of which part of it there are records; null for none, undefined where nobody told. */
+  readonly covered: TimeWindow | null | undefined;
   readonly entries: readonly { readonly at: string; readonly what: string }[];
 }
 
@@ -66,7 +71,7 @@ export function documentOf(value: unknown, notFound: readonly string[] = []): Re
   const made: Unfound = new Set(notFound.map((pointer) => pointed(value, pointer)));
   const claims = (name: string) => list(report[name]).map((one) => claim(one, 'text', made));
   return {
-    title: text(report['title']) || 'Without a title',
+    title: seen(text(report['title'])),
     summary: text(report['summary']),
     impact: claim(report['impact'], 'text', made),
     severity: SEVERITIES.find((known) => known === report['severity']) ?? 'unknown',
@@ -82,9 +87,26 @@ export function documentOf(value: unknown, notFound: readonly string[] = []): Re
   };
 }
 
+/** A text that can be seen; of one that is blank or hides in its line nothing is left. */
+function seen(text: string): string {
+  return /[^\p{White_Space}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text) ? text : '';
+}
+
+/** What a report stands there by: its title, or the name of its transcript where nobody could see that. */
+export function titleOf({ title, name }: { readonly title: string | null; readonly name: string }): string {
+  return seen(title ?? '') || name;
+}
+
 /** Who wrote a report, in words: what Mainstay makes for tests is by no model. */
 export function writtenBy(model: string): string {
   return model === 'fake' ? 'without a language model' : `by ${model}`;
+}
+
+/** That a report was not made of the whole call, in a line; empty when it was. */
+export function leftOutText(lines: number | null): string {
+  if (lines === null || lines === 0) return '';
+  const left = lines === 1 ? '1 line' : `${String(lines)} lines`;
+  return `The transcript is too long for the model: ${left} in the middle of the call were left out, and nothing in this report is of them.`;
 }
 
 export function recordedOf(value: unknown): Recorded | null {
@@ -95,7 +117,14 @@ export function recordedOf(value: unknown): Recorded | null {
     const entry = fields(one);
     return { at: text(entry['at']), what: text(entry['what']) };
   });
-  return { from, to, entries: entries.filter(({ at }) => !Number.isNaN(Date.parse(at))) };
+  const covered = coveredOf(recorded['covered']);
+  return { from, to, covered, entries: entries.filter(({ at }) => !Number.isNaN(Date.parse(at))) };
+}
+
+function coveredOf(value: unknown): TimeWindow | null | undefined {
+  if (value === undefined || value === null) return value;
+  const { from, to } = fields(value);
+  return { from: text(from), to: text(to) };
 }
 
 type Fields = Readonly<Record<string, unknown>>;

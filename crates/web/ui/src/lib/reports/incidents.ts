@@ -1,73 +1,46 @@
-import type { Change } from '../api/activity';
 import type { TimeWindow } from '../api/files';
-import { rootNames, type Told } from '../turns';
+import type { Incident } from '../graph/incidents';
 
-/** A stretch in which things broke and came back, as a call about it would mean it. */
-export interface Incident extends TimeWindow {
-  /** What failed by itself, the one that most others failed because of first. */
-  readonly names: readonly string[];
-  /** When most was wrong: the moment to ask for its cause. */
-  readonly worst: string;
+/** A time to choose, as a call about an incident would mean it. */
+export interface Offer extends TimeWindow {
+  /** What failed by itself. */
+  readonly about: string;
 }
 
-/** Changes this close together belong to one incident. */
-const GAP_MS = 20 * 60_000;
+/** How far back incidents are looked for. */
+export const LOOK_BACK_MS = 24 * 3_600_000;
 /** What led to it, and what was seen last, lie a little outside. */
 const MARGIN_MS = 5 * 60_000;
-export const INCIDENTS_LIMIT = 3;
-/** A single blip is no incident that people call each other about. */
-const LEAST_CHANGES = 2;
+export const OFFERS_LIMIT = 5;
 
-type Known = Told & Pick<Change, 'at'>;
+type Known = Pick<Incident, 'begin' | 'to' | 'status' | 'names' | 'count' | 'hurt'>;
 
-/** The last incidents in what changed lately, newest first. */
-export function incidentsOf(changes: readonly Known[], now: number, maxMs: number): Incident[] {
-  const groups: Known[][] = [];
-  const inOrder = [...changes].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
-  for (const change of inOrder) {
-    const last = groups.at(-1);
-    const before = Date.parse(last?.at(-1)?.at ?? '');
-    if (last !== undefined && Date.parse(change.at) - before <= GAP_MS) last.push(change);
-    else groups.push([change]);
-  }
-  return groups
-    .filter((group) => group.length >= LEAST_CHANGES && group.some(isBad))
-    .map((group) => incidentOf(group, now, maxMs))
-    .reverse()
-    .slice(0, INCIDENTS_LIMIT);
+/** What runs now, the last incident, and those that hurt most, newest first: what a busy quarter of an hour brings pushes out no large one. */
+export function offersOf(incidents: readonly Known[], now: number, maxMs: number): Offer[] {
+  const newest = [...incidents].sort(byNewest);
+  const worst = (one: Known, other: Known) => weight(other) - weight(one);
+  const running = newest.filter(({ to }) => to === null).sort(worst);
+  const others = newest.filter(({ to }) => to !== null);
+  const wanted = [...running, ...others.slice(0, 1), ...others.slice(1).sort(worst)];
+  return wanted.slice(0, OFFERS_LIMIT).sort(byNewest).map((one) => offerOf(one, now, maxMs));
 }
 
-function incidentOf(group: readonly Known[], now: number, maxMs: number): Incident {
-  const last = Date.parse(group.at(-1)?.at ?? '');
-  const to = Math.min(last + MARGIN_MS, now);
-  const from = Math.max(Date.parse(group[0]?.at ?? '') - MARGIN_MS, to - maxMs);
+function byNewest(one: Known, other: Known): number {
+  return other.begin - one.begin;
+}
+
+/** Of those that hurt as many, one that was down weighs more. */
+function weight({ hurt, status }: Known): number {
+  return 2 * hurt + Number(status === 'down');
+}
+
+function offerOf({ begin, to: end, names, count }: Known, now: number, maxMs: number): Offer {
+  const to = Math.min((end ?? now) + MARGIN_MS, now);
+  const from = Math.max(begin - MARGIN_MS, to - maxMs);
+  const [first = ''] = names;
   return {
     from: new Date(from).toISOString(),
     to: new Date(to).toISOString(),
-    names: rootNames(group),
-    worst: worstOf(group),
+    about: count > 1 ? `${first} and ${String(count - 1)} more` : first,
   };
-}
-
-/** The change after which the most was wrong. */
-function worstOf(group: readonly Known[]): string {
-  const wrong = new Set<string>();
-  let [worst, most] = [group[0]?.at ?? '', 0];
-  for (const change of group) {
-    const key = JSON.stringify([change.service_name, change.dependency_name]);
-    if (isBad(change)) wrong.add(key);
-    else wrong.delete(key);
-    if (wrong.size > most) [worst, most] = [change.at, wrong.size];
-  }
-  return worst;
-}
-
-/** What it was about: its causes where they are known, else the first that broke. */
-export function aboutText(names: readonly string[], causes: readonly string[] | undefined): string {
-  const [first = '', ...others] = causes?.length === 0 ? names : (causes ?? names);
-  return others.length === 0 ? first : `${first} and ${String(others.length)} more`;
-}
-
-function isBad({ current }: Known): boolean {
-  return current === 'down' || current === 'degraded';
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Transcript } from '../api/files';
-import { canRetry, isUnderWay, newsOf, standingOf, standingText } from './state';
+import { canRetry, isPutOff, isUnderWay, newsOf, standingOf, standingText } from './state';
 import { transcript } from './sample';
 
 const NOW = Date.parse('2026-11-15T21:00:00Z');
@@ -30,7 +30,19 @@ describe('a report stands in words', () => {
     ],
     // Put off without a failure of its own.
     [{ status: 'queued', next_run_at: '2026-11-15T21:00:30Z' }, 'queued, next try in 30 s', 'unknown'],
+    // Put off because somebody else fails: it says whom it waits for.
+    [
+      { status: 'queued', last_error: { code: 'llm_left_alone', message: 'It is left alone.' }, next_run_at: '2026-11-15T21:00:30Z' },
+      'waits for the language model, next try in 30 s',
+      'degraded',
+    ],
+    [
+      { status: 'queued', attempts: 2, last_error: error, next_run_at: '2026-11-17T21:00:00Z' },
+      'next try in 2 days',
+      'degraded',
+    ],
     [{ status: 'failed', last_error: error }, 'failed, llm_timeout', 'down'],
+    [{ status: 'failed', last_error: { code: 'llm_call_failed', message: 'x' } }, 'failed, by the model', 'down'],
     [{ status: 'failed' }, 'failed', 'down'],
     [{ status: 'succeeded' }, 'ready', 'healthy'],
   ])('%j is %s', (more, says, glyph) => {
@@ -39,11 +51,26 @@ describe('a report stands in words', () => {
   });
 });
 
+it('waits for a model where the server has none, and only while it is queued', () => {
+  const off = (more: Partial<Transcript>) => standingText(transcript(more), NOW, false);
+  expect(off({ status: 'queued' })).toBe('waits for a language model');
+  expect(off({ status: 'queued', attempts: 1, last_error: error, next_run_at: '2026-11-15T21:01:36Z' })).toBe('waits for a language model');
+  expect(off({ status: 'processing', attempts: 1 })).toBe('processing');
+  expect(off({ status: 'failed' })).toBe('failed');
+  expect(off({ status: 'succeeded' })).toBe('ready');
+});
+
 it('says aloud what has changed, and nothing else', () => {
   const ready = transcript({ status: 'succeeded', name: 'call.vtt' });
   expect(newsOf('processing', ready)).toBe('The report of call.vtt is ready.');
   expect(newsOf('succeeded', ready)).toBeNull();
   expect(newsOf(undefined, ready)).toBeNull();
+});
+
+it('tells what a report waits for from what went wrong with it', () => {
+  expect(isPutOff(transcript({ last_error: { code: 's3_left_alone', message: 'x' } }))).toBe(true);
+  expect(isPutOff(transcript({ last_error: error }))).toBe(false);
+  expect(isPutOff(transcript({}))).toBe(false);
 });
 
 it('offers another try only of what was stored', () => {

@@ -9,30 +9,51 @@ export interface Standing {
   readonly more: string;
 }
 
-/** Longer than any pause between two tries. */
-const WAIT_LIMIT_S = 86_400;
+/** As long as any pause between two tries. */
+const WAIT_LIMIT_S = 7 * 86_400;
+
+/** What a report that was put off waits for, by the word of it: that is no failure of its own. */
+const WAITS_FOR: Readonly<Record<string, string>> = {
+  llm_left_alone: 'waits for the language model',
+  s3_left_alone: 'waits for the storage',
+};
+
+/** Failures in so few words that a list has room for them. */
+const FAILED_BY: Readonly<Record<string, string>> = {
+  llm_call_failed: 'by the model',
+  schema_validation_failed: 'no report came',
+  empty_original_transcript: 'no words in it',
+  original_not_text: 'it is no text',
+  s3_read_failed: 'by the storage',
+  s3_write_failed: 'by the storage',
+  s3_put_failed: 'by the storage',
+  upload_interrupted: 'upload cut',
+  enqueue_failed: 'upload cut',
+  attempts_exhausted: 'tried too often',
+};
 
 type Known = Pick<
   Transcript,
   'status' | 'attempts' | 'max_attempts' | 'next_run_at' | 'queued_at' | 'last_error'
 >;
 
-export function standingOf(file: Known, now: number): Standing {
+/** Without a language model on the server nothing that is queued goes on, whatever was told of it. */
+export function standingOf(file: Known, now: number, configured = true): Standing {
   switch (file.status) {
     case 'succeeded':
       return { glyph: 'healthy', word: 'ready', more: '' };
     case 'failed':
-      return { glyph: 'down', word: 'failed', more: file.last_error?.code ?? '' };
+      return { glyph: 'down', word: 'failed', more: failedBy(file.last_error?.code ?? '') };
     case 'processing':
       return processing(file);
     case 'queued':
-      return queued(file, now);
+      return configured ? queued(file, now) : { glyph: 'degraded', word: 'waits for a language model', more: '' };
   }
 }
 
 /** All of it in one line: "processing, attempt 2 of 4". */
-export function standingText(file: Known, now: number): string {
-  const { word, more } = standingOf(file, now);
+export function standingText(file: Known, now: number, configured = true): string {
+  const { word, more } = standingOf(file, now, configured);
   return more === '' ? word : `${word}, ${more}`;
 }
 
@@ -49,6 +70,11 @@ export function newsOf(before: Transcript['status'] | undefined, file: Transcrip
     case 'queued':
       return `The report of ${file.name} is queued.`;
   }
+}
+
+/** Whether what a file says last is what it waits for, and no failure. */
+export function isPutOff({ last_error }: Pick<Transcript, 'last_error'>): boolean {
+  return last_error !== null && waitsFor(last_error.code) !== null;
 }
 
 /** Whether trying again can help: a transcript that was never stored has to be sent again. */
@@ -71,6 +97,16 @@ function queued({ attempts, next_run_at, last_error }: Known, now: number): Stan
   const due = Date.parse(next_run_at ?? '');
   const left = Number.isNaN(due) ? 0 : secondsLeft(due, now, WAIT_LIMIT_S);
   const waits = left > 0 ? `next try in ${waitText(left)}` : '';
+  const awaited = last_error === null ? null : waitsFor(last_error.code);
+  if (awaited !== null) return { glyph: 'degraded', word: awaited, more: waits };
   if (attempts === 0 || last_error === null) return { glyph: 'unknown', word: 'queued', more: waits };
   return { glyph: 'degraded', word: waits || 'queued again', more: '' };
+}
+
+function waitsFor(code: string): string | null {
+  return Object.hasOwn(WAITS_FOR, code) ? (WAITS_FOR[code] ?? null) : null;
+}
+
+function failedBy(code: string): string {
+  return Object.hasOwn(FAILED_BY, code) ? (FAILED_BY[code] ?? code) : code;
 }

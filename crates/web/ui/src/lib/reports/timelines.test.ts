@@ -6,6 +6,7 @@ const said = (at: string | null, what: string): Said => ({ at, what, evidence: [
 const recorded = (...entries: [at: string, what: string][]) => ({
   from: '2026-11-15T20:00:00Z',
   to: '2026-11-15T22:00:00Z',
+  covered: undefined,
   entries: entries.map(([at, what]) => ({ at, what })),
 });
 /** The axis in words: "call | recorded" in each line. */
@@ -173,4 +174,17 @@ it.each([
   ['by Friday', null],
 ])('%s is a day: %s', (at, day) => {
   expect(dayOf(at)).toBe(day);
+});
+
+it('tells of many services that could not be polled in one line', () => {
+  const lost = (name: string) => ({ time: 0, what: `service ${name} could not be polled: its dependencies are not known` });
+  const back = (name: string) => ({ time: 0, what: `service ${name} could be polled again` });
+  const names = ['A', 'B', 'C', 'D', 'E'];
+  expect(momentsOf(names.map(lost))[0]?.brief).toEqual([
+    'A, B, C and 2 more services could not be polled: their dependencies are not known',
+  ]);
+  expect(momentsOf([...names.map(back), lost('F')])[0]?.brief).toEqual([
+    'A, B, C and 2 more services could be polled again',
+    'service F could not be polled: its dependencies are not known',
+  ]);
 });

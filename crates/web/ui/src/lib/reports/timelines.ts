@@ -128,15 +128,19 @@ function briefOf(all: readonly string[]): string[] {
   if (telling.length === 0) return symptomsOf(all);
   const alike = new Map<string, string[]>();
   for (const what of telling) {
-    const [, name = '', status = ''] = /^service (.+) (became \w+)$/.exec(what) ?? [];
+    const [, name = '', status = ''] = ALIKE.exec(what) ?? [];
     const key = status === '' ? what : status;
     alike.set(key, [...(alike.get(key) ?? []), name]);
   }
   return [...alike].map(([key, names]) => {
     if (names[0] === '') return key;
-    return names.length === 1 ? `service ${names[0] ?? ''} ${key}` : `${nameList(names)} ${key}`;
+    if (names.length === 1) return `service ${names[0] ?? ''} ${key}`;
+    return `${nameList(names)} ${key.replace(': its ', ': their ')}`;
   });
 }
+
+/** Which service, and how it changed: many change alike, or can't be polled at once. */
+const ALIKE = /^service (.+) (became \w+|could (?:not )?be polled\b.*)$/;
 
 /** What is said of one thing by many in one line: the most first. */
 function symptomsOf(all: readonly string[]): string[] {

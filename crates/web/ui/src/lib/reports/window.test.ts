@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isoOf, judge, localOf, MAX_WINDOW_S, recentText, windowText } from './window';
+import { isoOf, judge, localOf, MAX_WINDOW_S, recentText, windowText, zonedWindow } from './window';
 
 const NOW = Date.parse('2026-11-15T22:00:00Z');
 const at = (ms: number) => new Date(NOW + ms).toISOString();
@@ -55,6 +55,9 @@ describe('the time of an incident', () => {
     expect(text('2026-11-15T21:00:00Z', '2026-11-15T21:40:00Z')).toBe('15 Nov 2026, 21:00 – 21:40');
     expect(text('2026-11-15T21:00:00Z', '2026-11-16T01:40:00Z')).toBe(
       '15 Nov 2026, 21:00 – 16 Nov 2026, 01:40',
+    );
+    expect(zonedWindow({ from: '2026-07-15T21:00:00Z', to: '2026-07-15T21:40:00Z' }, 'Europe/Berlin')).toBe(
+      '15 Jul 2026, 23:00 – 23:40 CEST',
     );
   });
 });

@@ -1,4 +1,5 @@
 import type { TimeWindow } from '../api/files';
+import { zoneName } from '../time';
 
 export const MAX_WINDOW_S = 7 * 86_400;
 
@@ -53,6 +54,11 @@ export function windowText({ from, to }: TimeWindow, zone?: string): string {
   const [first, last] = [day.format(begin), day.format(end)];
   const ends = first === last ? clock.format(end) : `${last}, ${clock.format(end)}`;
   return `${first}, ${clock.format(begin)} – ${ends}`;
+}
+
+/** The same for who reads it elsewhere: "15 Nov 2026, 21:00 – 21:40 CET". */
+export function zonedWindow(window: TimeWindow, zone?: string): string {
+  return `${windowText(window, zone)} ${zoneName(window.from, zone)}`;
 }
 
 /** The same for one of the last days: "Today, 10:33 – 10:56". */

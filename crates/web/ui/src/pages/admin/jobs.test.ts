@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../lib/api/jobs';
+import { format } from '../../lib/route';
 import {
+  aboutOf,
   atMost,
   attempts,
   canCancel,
@@ -36,6 +38,12 @@ const job = (more: Partial<Job>): Job => ({
   archived: false,
   ...more,
 });
+const known = {
+  journey: (id: string) => (id === '0a' ? 'Buy a hat' : undefined),
+  worker: (id: string) => (id === '0b' ? 'tokyo-1' : undefined),
+  net: (id: string) => (id === '0c' ? 'shop' : undefined),
+  file: (id: string) => (id === '0d' ? 'call.vtt' : undefined),
+};
 const error = { last_error_code: 'unreachable', last_error_message: 'Nobody answered' };
 
 describe('a job', () => {
@@ -66,8 +74,8 @@ describe('a job', () => {
   });
 
   it('has a name, with or without a subject', () => {
-    expect(jobName(job({}))).toBe('Mail a');
-    expect(jobName(job({ subject: null }))).toBe('Mail');
+    expect(jobName(job({}), known)).toBe('Mail a');
+    expect(jobName(job({ subject: null }), known)).toBe('Mail');
   });
 
   it('was tried so often', () => {
@@ -108,8 +116,22 @@ it.each([
 });
 
 it('calls a job by what it does, and one of an unknown kind by its kind', () => {
-  expect(jobName({ kind: 'sweep_reports', subject: null })).toBe('Clearing up reports');
-  expect(jobName({ kind: 'mail', subject: 'invite nadia' })).toBe('Mail invite nadia');
-  expect(jobName({ kind: 'monitor_keyframes', subject: 'cron:monitor_keyframes' })).toBe('State of the day on schedule');
-  expect(jobName({ kind: 'their_own', subject: null })).toBe('their_own');
+  expect(jobName({ kind: 'sweep_reports', subject: null }, known)).toBe('Clearing up reports');
+  expect(jobName({ kind: 'mail', subject: 'invite nadia' }, known)).toBe('Mail invite nadia');
+  expect(jobName({ kind: 'monitor_keyframes', subject: 'cron:monitor_keyframes' }, known)).toBe('State of the day on schedule');
+  expect(jobName({ kind: 'their_own', subject: null }, known)).toBe('their_own');
+});
+
+it.each([
+  ['journey', '0a', 'Buy a hat', '/journeys/0a'],
+  ['fleet_operation', 'worker:0b', 'tokyo-1', '/fleet?row=0b&inspector=open'],
+  ['fleet_operation', 'net:0c', 'shop', '/nets?row=0c&inspector=open'],
+  ['report', '0d', 'call.vtt', '/reports/0d'],
+  ['report', '0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d', 'file …3a4b5c6d', null],
+  ['fleet_operation', 'worker:0193a7c1-8f0e-7c3a-9a55-1d2f3a4b5c6d', 'worker …3a4b5c6d', null],
+  ['mail', 'invite: nadia', 'invite: nadia', null],
+  ['sweep_reports', null, '', null],
+] as const)('a job of kind %s about %s is about %s, and leads to %s', (kind, subject, text, address) => {
+  const { text: told, leads } = aboutOf({ kind, subject }, known);
+  expect([told, leads === null ? null : format(leads)]).toEqual([text, address]);
 });

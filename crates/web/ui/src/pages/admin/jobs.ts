@@ -1,4 +1,5 @@
 import type { Job, JobStatus } from '../../lib/api/jobs';
+import { at, type Route } from '../../lib/route';
 import { grouped, span } from '../../lib/time';
 
 /** What the list can be narrowed to; a stuck one is also running. */
@@ -52,6 +53,9 @@ export function moves(job: Job): { readonly at: string | null; readonly what: st
 /** What each kind of Mainstay's own does, in a few words. */
 const KIND_NAMES: Readonly<Partial<Record<string, string>>> = {
   clean_up_accounts: 'Clearing up accounts',
+  clean_up_locations: 'Clearing up what nets found',
+  fleet_operation: 'Change of the fleet',
+  journey: 'Run of a journey',
   mail: 'Mail',
   monitor_keyframes: 'State of the day',
   monitor_latency_rollups: 'Summing up latencies',
@@ -64,14 +68,52 @@ export function kindName(kind: string): string {
   return KIND_NAMES[kind] ?? kind;
 }
 
-/** What a job is about, in words; empty where its kind says all. */
-export function aboutText(subject: string | null): string {
-  return subject?.startsWith('cron:') === true ? 'on schedule' : (subject ?? '');
+/** What the dashboard knows by a name, by its id. */
+export interface KnownNames {
+  readonly journey: (id: string) => string | undefined;
+  readonly worker: (id: string) => string | undefined;
+  readonly net: (id: string) => string | undefined;
+  readonly file: (id: string) => string | undefined;
+}
+
+/** What a job is about, and where that is shown. */
+export interface About {
+  /** Empty where the kind says all. */
+  readonly text: string;
+  /** Null for what is not known, or has no page. */
+  readonly leads: Route | null;
+}
+
+type JobSubject = Pick<Job, 'kind' | 'subject'>;
+
+export function aboutOf({ kind, subject }: JobSubject, known: KnownNames): About {
+  if (subject === null) return { text: '', leads: null };
+  if (subject.startsWith('cron:')) return { text: 'on schedule', leads: null };
+  const [what, id] = thingOf(kind, subject);
+  if (what === null) return { text: subject, leads: null };
+  const name = known[what](id);
+  return name === undefined ? { text: `${what} …${id.slice(-ID_TAIL)}`, leads: null } : { text: name, leads: LEADS[what](id) };
 }
 
 /** What a job is called where it stands alone. */
-export function jobName({ kind, subject }: Pick<Job, 'kind' | 'subject'>): string {
-  return `${kindName(kind)} ${aboutText(subject)}`.trim();
+export function jobName(job: JobSubject, known: KnownNames): string {
+  return `${kindName(job.kind)} ${aboutOf(job, known).text}`.trim();
+}
+
+/** Ids of one time begin alike: their ends tell them apart. */
+const ID_TAIL = 8;
+const LEADS: Readonly<Record<keyof KnownNames, (id: string) => Route>> = {
+  journey: (id) => at('journey', { id }),
+  worker: (id) => ({ ...at('fleet'), row: id, inspector: true }),
+  net: (id) => ({ ...at('nets'), row: id, inspector: true }),
+  file: (id) => at('report', { id }),
+};
+
+function thingOf(kind: string, subject: string): readonly [keyof KnownNames | null, string] {
+  if (kind === 'journey') return ['journey', subject];
+  if (kind === 'report') return ['file', subject];
+  const [what = '', id] = subject.split(':');
+  return (what === 'worker' || what === 'net') && id !== undefined ? [what, id] : [null, subject];
 }
 
 /** A count of the server's, which stops counting at a cap: "1 000+". */

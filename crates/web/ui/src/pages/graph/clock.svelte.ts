@@ -1,4 +1,4 @@
-import { played, type Speed } from '../../lib/graph/time';
+import { played, type Speed, type Still } from '../../lib/graph/time';
 import { isoOf } from '../../lib/api/graph';
 import { live } from '../../state/live.svelte';
 import { router } from '../../state/router.svelte';
@@ -15,8 +15,15 @@ export class Clock {
   moment = $state<number | null>(null);
   playing = $state(false);
   speed = $state<Speed>(10);
+  /** The incident that was gone to last. */
+  chosen = $state<string | null>(null);
+  readonly #still: Still;
   #frame = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(still: Still) {
+    this.#still = still;
+  }
 
   /** Looks at a moment; the address follows a little later. */
   look(moment: number | null): void {
@@ -36,6 +43,14 @@ export class Clock {
     if ((router.route.where.at ?? '') !== at) setWhere({ at });
   }
 
+  /** Looks at an incident from when on its cause can be seen. */
+  goTo({ id, seen }: { readonly id: string; readonly seen: number }): void {
+    this.pause();
+    this.chosen = id;
+    this.look(seen);
+    this.note();
+  }
+
   backToLive(): void {
     this.look(null);
     this.note();
@@ -49,7 +64,7 @@ export class Clock {
       if (!this.playing || this.moment === null) return;
       const elapsed = Math.min(now - before, LONGEST_FRAME_MS);
       before = now;
-      this.look(played(this.moment, elapsed, this.speed, live.serverNow));
+      this.look(played(this.moment, elapsed, this.speed, live.serverNow, this.#still));
       this.#frame = requestAnimationFrame(turn);
     };
     this.#frame = requestAnimationFrame(turn);

@@ -29,6 +29,8 @@ export interface Scene {
   readonly statusOf: (node: DrawnNode) => Status;
   /** What stands at the end of a card when there is room: latency, or an open breaker. */
   readonly noteOf: (node: DrawnNode) => Note | null;
+  /** Whether a failing journey crosses it. */
+  readonly isCrossed: (node: DrawnNode) => boolean;
   /** How far the pulse of a node has come, from 0 to 1. */
   readonly pulseOf: (id: string) => number | null;
 }
@@ -284,6 +286,7 @@ function nodes(pen: Pen, scene: Scene, detail: Detail, window: Box, ratio: numbe
     pen.globalAlpha = how === APART ? DIM + 0.08 : 1;
     if (detail === 'dot') rings(pen, scene, node, point, how);
     else card(pen, scene, node, point, how, detail);
+    if (scene.isCrossed(node)) crossing(pen, scene, node, point, detail);
     pulse(pen, scene, node, point, detail);
   });
   pen.globalAlpha = 1;
@@ -388,6 +391,29 @@ function words(pen: Pen, scene: Scene, node: DrawnNode, left: number, y: number,
   pen.fillStyle = colours.text;
   pen.fillText(names.fitted(pen, node.name, room), left + 26, y + 0.5);
 }
+
+/** At its right shoulder: a path that ends. */
+function crossing(pen: Pen, { camera, colours }: Scene, node: DrawnNode, { x, y }: Point, detail: Detail): void {
+  const isDot = detail === 'dot';
+  const dot = dotOf(node, camera);
+  const size = isDot ? Math.max(dot * 0.9, LEAST_SIGN / camera.scale) : SIGN;
+  const middle = isDot ? { x: x + dot * 1.2, y: y - dot * 1.2 } : { x: x + CARD.width / 2 - 4, y: y - CARD.height / 2 };
+  pen.fillStyle = colours.canvas;
+  pen.beginPath();
+  pen.arc(middle.x, middle.y, size, 0, TURN);
+  pen.fill();
+  ringAt(pen, middle.x, middle.y, size, colours.line.down, size / 5);
+  pen.beginPath();
+  SIGN_PATH.forEach(([right, down], at) => {
+    pen[at === 0 ? 'moveTo' : 'lineTo'](middle.x + right * size, middle.y + down * size);
+  });
+  pen.stroke();
+}
+
+/** Half of the sign of a failing journey, and the least of it on the screen. */
+const SIGN = 7;
+const LEAST_SIGN = 3.5;
+const SIGN_PATH = [[-0.55, 0.3], [-0.1, 0.3], [0.1, -0.3], [0.55, -0.3]] as const;
 
 function stack(pen: Pen, left: number, top: number, colours: Colours): void {
   for (const step of [STACK, STACK / 2]) {

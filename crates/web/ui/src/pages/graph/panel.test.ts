@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { listsOf } from '../../lib/graph/lists';
 import { node, thing, view } from '../../lib/graph/sample';
-import { leaningIn, leaningOn } from './panel';
+import { disputesText } from '../../lib/now';
+import { disputesIn, leaningIn, leaningOn } from './panel';
 
 const names = (all: readonly { name: string; note: string }[]) => all.map(({ name, note }) => `${name} ${note}`);
 
@@ -39,4 +40,18 @@ it('takes it from the server where only a part is here', () => {
     direct_count: 1,
   });
   expect([names(found.affected), names(found.others)]).toEqual([['A directly'], ['B 2 steps away']]);
+});
+
+it('names who says the opposite of a root cause', () => {
+  const db = thing('db', { status: 'down' });
+  const shown = view(
+    [db, node('Orders', { status: 'degraded' }), node('Shop'), node('Mail')],
+    [
+      { from: 1, to: 0, status: 'down' },
+      { from: 2, to: 0, status: 'healthy', contradicts: true },
+      { from: 3, to: 1, status: 'healthy', contradicts: true },
+    ],
+  );
+  const cause = { nodes: [db], node_count: 1, hurts: 2, affected: 1, contradicted: true, since: null };
+  expect(disputesText({ ...cause, disputes: disputesIn(shown, cause) })).toBe('Shop finds it healthy.');
 });

@@ -1,4 +1,5 @@
 import type { GraphImpact, GraphNode, GraphView } from '../../lib/api/graph';
+import type { NowCause } from '../../lib/api/now';
 import { isUnhealthy } from '../../lib/graph/causes';
 import { reach, type Lists } from '../../lib/graph/lists';
 import { hurtsText } from '../../lib/now';
@@ -13,19 +14,19 @@ export interface Linked {
 }
 
 /** What a node leans on, as it is, with what is odd about it. */
-export function usesOf(view: GraphView, place: number): Linked[] {
+export function usesOf(view: GraphView, place: number, isPast = false): Linked[] {
   const edges = view.edges.filter(({ from }) => from === place);
-  return linked(view, edges.map((edge) => ({ place: edge.to, note: noteOf(edge, view.nodes[edge.to]) })));
+  return linked(view, edges.map((edge) => ({ place: edge.to, note: noteOf(edge, view.nodes[edge.to], isPast) })));
 }
 
 /** Who reports a thing, and what each says of it, the worst first. */
-export function reportersOf(view: GraphView, place: number): Linked[] {
+export function reportersOf(view: GraphView, place: number, isPast = false): Linked[] {
   const edges = view.edges.filter(({ to }) => to === place);
   return edges
     .flatMap(({ from, status, missing }) => {
       const node = view.nodes[from];
       if (node === undefined) return [];
-      return [{ id: node.id, name: node.name, status, note: missing === true ? 'not any more' : `says ${status}` }];
+      return [{ id: node.id, name: node.name, status, note: missing === true ? 'not any more' : saysText(status, isPast) }];
     })
     .sort((one, other) => bySeverity(one.status, other.status) || one.name.localeCompare(other.name));
 }
@@ -70,14 +71,29 @@ export function causesOf(view: GraphView, node: GraphNode): Linked[] {
   });
 }
 
+/** Who says the opposite of how a root cause is, as far as the graph holds it. */
+export function disputesIn(view: GraphView, cause: GraphView['root_causes'][number]): NowCause['disputes'] {
+  const own = new Set(cause.nodes.map(({ id }) => id));
+  return view.edges.flatMap(({ from, to, status, contradicts }) => {
+    const [by, of] = [view.nodes[from], view.nodes[to]];
+    if (contradicts !== true || by === undefined || of === undefined) return [];
+    return own.has(by.id) || own.has(of.id) ? [{ by, of, says: status }] : [];
+  });
+}
+
 function stepsText(distance: number): string {
   return distance === 1 ? 'directly' : `${String(distance)} steps away`;
 }
 
-function noteOf(edge: GraphView['edges'][number], to: GraphNode | undefined): string {
+function saysText(status: string, isPast: boolean): string {
+  return `${isPast ? 'said' : 'says'} ${status}`;
+}
+
+function noteOf(edge: GraphView['edges'][number], to: GraphNode | undefined, isPast: boolean): string {
   if (edge.missing === true) return 'not reported any more';
-  if (edge.contradicts === true) return `says ${edge.status}: they do not agree`;
-  return to !== undefined && to.status !== edge.status ? `says ${edge.status}` : '';
+  const says = saysText(edge.status, isPast);
+  if (edge.contradicts === true) return `${says}: they ${isPast ? 'did' : 'do'} not agree`;
+  return to !== undefined && to.status !== edge.status ? says : '';
 }
 
 function linked(view: GraphView, ends: readonly { place: number; note: string }[]): Linked[] {

@@ -6,6 +6,7 @@ import { layout, type Point } from '../../lib/graph/layout';
 import { listsOf, type Ends, type Lists } from '../../lib/graph/lists';
 import { rowsOf } from '../../lib/graph/part';
 import { VALUE_LIMIT } from '../../lib/route';
+import { reported } from '../../state/leaning.svelte';
 import { router } from '../../state/router.svelte';
 import { setWhere } from './address';
 import { areEqual } from './layer';
@@ -42,7 +43,7 @@ export class Picture {
   });
   readonly #whole = $derived.by(() => listsOf(this.view.nodes.length, this.view.edges));
   /** The nodes that the filter leaves, in the order of the list. */
-  readonly rows = $derived.by(() => rowsOf(this.view, router.route.filter));
+  readonly rows = $derived.by(() => rowsOf(this.view, router.route.filter, reported.names));
   readonly #matches = $derived.by(() => {
     if (router.route.filter === '') return null;
     const matches = this.drawn.nodes.map(() => false);

@@ -1,19 +1,25 @@
 import type { Failure } from '../../lib/api/client';
 import { changeJourney, deleteJourney, readRuns, runJourney, type Journey } from '../../lib/api/journeys';
+import { readAll } from '../../lib/api/list';
+import { underWay } from '../../lib/journeys/runs';
 import { asking } from '../../state/ask.svelte';
 import { router } from '../../state/router.svelte';
 import { voice } from '../../state/voice.svelte';
 
 type Named = Pick<Journey, 'id' | 'name'>;
 
+/** The most of one page: two hold all runs that are kept. */
+const PAGE = 200;
+
 /** Begins a run and shows it; where one is under way, that one. Says why not. */
 export async function runNow({ id, name }: Named): Promise<Failure | null> {
   const answer = await runJourney(id);
   if (!answer.ok) {
     if (answer.failure.code !== 'run_in_progress') return answer.failure;
-    const runs = await readRuns(id, null, 1);
-    const under = runs.ok ? runs.value.items[0] : undefined;
-    if (under === undefined) return answer.failure;
+    // Newer ones may have been skipped because of it.
+    const runs = await readAll((cursor) => readRuns(id, cursor, PAGE));
+    const under = runs.ok ? underWay(runs.value) : null;
+    if (under === null) return answer.failure;
     voice.show(`A run of ${name} is under way`);
     router.go('run', { id: under.id });
     return null;

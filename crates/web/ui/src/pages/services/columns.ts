@@ -1,3 +1,4 @@
+import { P95_TITLE } from '../../lib/board';
 import type { OrderKey } from '../../lib/board-order';
 
 export type ColumnName =
@@ -30,7 +31,7 @@ export const COLUMNS: readonly BoardColumn[] = [
   { name: 'team', title: 'Team', order: 'team' },
   { name: 'strip', title: 'Last 24 h' },
   { name: 'spark', title: 'p95, 24 h' },
-  { name: 'p95', title: 'p95', order: 'p95' },
+  { name: 'p95', title: P95_TITLE, order: 'p95' },
   { name: 'interval', title: 'Interval', order: 'interval' },
   { name: 'breaker', title: 'Breaker', order: 'breaker' },
   { name: 'warnings', title: 'Issues', order: 'warnings' },

@@ -1,5 +1,6 @@
 import { RANGES, type Dependency, type DependencyError, type Range } from '../../lib/api/dependencies';
 import type { ServiceDetail } from '../../lib/api/services';
+import { statusOf, type Status } from '../../lib/status';
 
 /** What happens now matters most to who looks first. */
 export const DEFAULT_RANGE: Range = '1h';
@@ -18,6 +19,11 @@ export function byWorst(dependencies: readonly Dependency[]): Dependency[] {
   );
 }
 
+/** The one to look at first: the worst, and of equals the slowest. */
+export function worstAndSlowest(dependencies: readonly Dependency[]): Dependency | undefined {
+  return byWorst([...dependencies].sort((one, other) => (other.latency_ms ?? 0) - (one.latency_ms ?? 0)))[0];
+}
+
 /** What a dependency has to say in one line: what is wrong, or else what it is for. */
 export function messageOf({ error_message, error, description }: Dependency): string {
   return error_message ?? jsonText(error) ?? description ?? '';
@@ -26,6 +32,11 @@ export function messageOf({ error_message, error, description }: Dependency): st
 /** What was wrong, in one line; null for the end of it. */
 export function errorText({ error_message, error }: DependencyError): string | null {
   return error_message ?? jsonText(error);
+}
+
+/** How it was found then; what was wrong before anybody noted how is not known. */
+export function errorStatus(item: DependencyError): Status {
+  return errorText(item) === null ? 'healthy' : statusOf(item.status ?? 'unknown');
 }
 
 /** What the server writes where a check gave no error of its own. */
@@ -44,6 +55,7 @@ export interface ErrorOf {
   readonly at: string;
   /** Null for the end of one. */
   readonly text: string | null;
+  readonly status: Status;
 }
 
 /** The errors of some dependencies since a moment, newest first. */
@@ -58,6 +70,7 @@ export function errorsOf(
       name,
       at: item.at,
       text: errorText(item),
+      status: errorStatus(item),
     })),
   );
   return all

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Dependency } from '../../lib/api/dependencies';
 import type { Schedule } from '../../lib/api/services';
-import { byWorst, errorDetail, errorsOf, errorText, jsonText, messageOf, noneText, rangeOf } from './dependencies';
-import { pollText } from './poll';
+import { byWorst, errorDetail, errorsOf, errorText, jsonText, messageOf, noneText, rangeOf, worstAndSlowest } from './dependencies';
+import { pollText } from '../../lib/poll';
 import { backoffText, gates, hostText, isOver, nextText, pollerText, reasonOf } from './schedule';
 import { attempt } from './trial';
 
@@ -28,14 +28,24 @@ describe('a dependency', () => {
     expect(sorted.map(({ name }) => name).join('')).toBe('cebad');
   });
 
+  it.each([
+    [[], undefined],
+    [[['a', 'healthy', 5], ['b', 'healthy', 80], ['c', 'healthy', null]], 'b'],
+    [[['a', 'healthy', 900], ['b', 'degraded', null], ['c', 'degraded', 2]], 'c'],
+    [[['a', 'down', null], ['b', 'down', null]], 'a'],
+  ] as const)('is looked at first where it is the worst, or else the slowest: %j', (all, name) => {
+    const some = all.map(([one, status, latency_ms]) => dependency({ name: one, status, latency_ms }));
+    expect(worstAndSlowest(some)?.name).toBe(name);
+  });
+
   it('that recovered has no error', () => {
-    expect(errorText({ at: '', error: null, error_message: null })).toBeNull();
-    expect(errorText({ at: '', error: false, error_message: null })).toBe('false');
+    expect(errorText({ at: '', status: 'healthy', error: null, error_message: null })).toBeNull();
+    expect(errorText({ at: '', status: 'down', error: false, error_message: null })).toBe('false');
     expect(jsonText('plain')).toBe('plain');
   });
 
   it('says nothing beside its message where it gave no error', () => {
-    const item = (error: unknown, error_message: string | null) => errorDetail({ at: '', error, error_message });
+    const item = (error: unknown, error_message: string | null) => errorDetail({ at: '', status: 'down', error, error_message });
     expect(item({ unhealthy: true }, 'timed out')).toBeNull();
     expect(item('refused', null)).toBeNull();
     expect(item({ code: 'ETIMEDOUT' }, 'timed out')).toBe('{"code":"ETIMEDOUT"}');
@@ -48,16 +58,21 @@ describe('a dependency', () => {
 
 describe('the errors of several dependencies', () => {
   it('are told together, newest first, as far back as is asked for', () => {
-    const error = (second: number, text: string | null) => ({
+    const error = (second: number, text: string | null, status: 'degraded' | null = 'degraded') => ({
       at: new Date(second * 1_000).toISOString(),
+      status,
       error: null,
       error_message: text,
     });
-    const held = { a: { items: [error(30, null), error(10, 'late')] }, b: { items: [error(20, 'gone')] } };
+    const held = { a: { items: [error(30, null), error(10, 'late')] }, b: { items: [error(20, 'gone'), error(16, 'late', null)] } };
     const dependencies = [{ id: 'a', name: 'one' }, { id: 'b', name: 'two' }, { id: 'c', name: 'three' }];
     const told = errorsOf(dependencies, held, 15_000);
-    expect(told.map(({ name, text }) => [name, text])).toEqual([['one', null], ['two', 'gone']]);
-    expect(new Set(told.map(({ key }) => key)).size).toBe(2);
+    expect(told.map(({ name, text, status }) => [name, text, status])).toEqual([
+      ['one', null, 'healthy'],
+      ['two', 'gone', 'degraded'],
+      ['two', 'late', 'unknown'],
+    ]);
+    expect(new Set(told.map(({ key }) => key)).size).toBe(3);
   });
 });
 

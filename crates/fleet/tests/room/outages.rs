@@ -1,0 +1,222 @@
+//! Providers in trouble: what waits for them, what is shown, and what is believed only when it is said twice.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mainstay_base::Id;
+use mainstay_fleet::{Pace, ProviderError, ProviderKind, WorkerOperation, WorkerStatus};
+use mainstay_testkit::{TestDatabase, each_database};
+
+use crate::house::{House, Running, quick};
+use crate::world::{Call, World};
+
+fn down() -> ProviderError {
+    ProviderError::Unreachable("503".to_owned())
+}
+
+fn gone() -> ProviderError {
+    ProviderError::Gone("404".to_owned())
+}
+
+async fn of(database: &TestDatabase, kind: ProviderKind, pace: Pace) -> (House, Running, Id) {
+    let house = House::with(database, World::new(kind), Arc::default(), pace).await;
+    let running = house.run();
+    let user = house.user().await;
+    (house, running, user)
+}
+
+async fn reason(house: &House, user: Id, worker: Id) -> Option<String> {
+    house.fleet.find_worker(user, worker).await.unwrap().worker.reason
+}
+
+each_database! {
+    async fn an_operation_waits_for_its_provider_while_it_has_time(database: &TestDatabase) {
+        let pace = Pace { outage: Duration::from_millis(20), ..quick() };
+        let (house, running, user) = of(database, ProviderKind::Fly, pace).await;
+        let worker = house.worker(user, "w").await;
+        // More often than one attempt asks.
+        house.world.fail(Call::Create, &vec![down(); 11]);
+        house.operate(user, worker, WorkerOperation::Provision).await.unwrap();
+        let alone = ProviderError::LeftAlone { retry_after: Duration::from_millis(30) };
+        house.world.fail(Call::Stop, &[alone.clone(), alone, down()]);
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap();
+        assert_eq!(house.status(user, worker).await, WorkerStatus::Stopped);
+        running.stop().await;
+    }
+
+    async fn what_keeps_an_operation_waiting_is_shown_until_it_goes_on(database: &TestDatabase) {
+        let pace = Pace { outage: Duration::from_secs(30), ..quick() };
+        let (house, running, user) = of(database, ProviderKind::Fly, pace).await;
+        let busy = ProviderError::Throttled { retry_after: Duration::from_secs(20) };
+        for error in [down(), busy] {
+            let worker = house.worker(user, &error.to_string()).await;
+            house.world.fail(Call::Create, &vec![error.clone(); 4]);
+            let making = house.begin(user, worker, WorkerOperation::Provision).await.unwrap();
+            house.until_put_off(making).await;
+            assert_eq!(reason(&house, user, worker).await, Some(error.to_string()));
+            house.world.heal_provider();
+            house.advance(Duration::from_secs(31));
+            house.fleet.wait_for_worker(user, worker, making).await.unwrap();
+            assert_eq!(house.stands(user, worker).await, "ready");
+            assert_eq!(reason(&house, user, worker).await, None);
+            let words = house.words_after(user, 0).await;
+            let last = words.len().saturating_sub(3);
+            assert_eq!(words[last..], ["worker pending", "worker provisioning provision", "worker ready"]);
+        }
+        running.stop().await;
+    }
+
+    async fn what_kept_an_operation_waiting_is_not_shown_when_it_has_failed(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
+        let worker = house.ready(user, "w").await;
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap();
+        house.world.fail(Call::Start, &vec![down(); 4]);
+        let failure = house.operate(user, worker, WorkerOperation::Start).await.unwrap_err();
+        assert_eq!(failure.detail, down().to_string());
+        assert_eq!(house.stands(user, worker).await, "stopped");
+        assert_eq!(reason(&house, user, worker).await, None, "nobody would take it back");
+        running.stop().await;
+    }
+
+    async fn one_whose_operation_waits_is_looked_at_all_the_same(database: &TestDatabase) {
+        let pace = Pace { outage: Duration::from_secs(30), ..quick() };
+        let (house, running, user) = of(database, ProviderKind::Fly, pace).await;
+        for (kind, then) in [
+            (WorkerOperation::Stop, "stopped unloaded"),
+            (WorkerOperation::Destroy, "pending unloaded"),
+        ] {
+            let worker = house.ready(user, kind.name()).await;
+            house.loaded(user, kind.name(), worker).await;
+            let call = if kind == WorkerOperation::Stop { Call::Stop } else { Call::Destroy };
+            house.world.fail(call, &vec![down(); 4]);
+            let operation = house.begin(user, worker, kind).await.unwrap();
+            house.until_put_off(operation).await;
+            let mut engine = house.engine();
+            assert_eq!(house.sweep(&mut engine).await.looked, 1);
+            assert_eq!(house.stands(user, worker).await, "ready loaded", "it answers");
+            assert_eq!(reason(&house, user, worker).await, Some(down().to_string()), "it waits");
+            let before = house.told(user).await.len();
+            house.world.crash(worker);
+            house.sweep(&mut engine).await;
+            assert_eq!(house.stands(user, worker).await, "error unloaded");
+            let told = reason(&house, user, worker).await.unwrap();
+            assert!(told.contains("connection refused"), "{told}");
+            let wanted = [format!("worker error {}", kind.name()), "net unloaded".to_owned()];
+            assert_eq!(house.words_after(user, before).await, wanted);
+            house.world.heal_provider();
+            house.advance(Duration::from_secs(31));
+            house.fleet.wait_for_worker(user, worker, operation).await.unwrap();
+            assert_eq!(house.stands(user, worker).await, then);
+        }
+        running.stop().await;
+    }
+
+    async fn one_that_something_is_done_to_is_left_to_whoever_does_it(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let running = house.run();
+        let worker = house.ready(user, "w").await;
+        running.stop().await;
+        // What was shown before it began is not what it waits for.
+        house.world.fail(Call::List, &[down()]);
+        let mut engine = house.engine();
+        house.sweep(&mut engine).await;
+        assert_eq!(reason(&house, user, worker).await, Some(down().to_string()));
+        house.begin(user, worker, WorkerOperation::Stop).await.unwrap();
+        house.world.cut(worker, true);
+        assert_eq!(house.sweep(&mut engine).await.looked, 0);
+        assert_eq!(house.stands(user, worker).await, "ready");
+    }
+
+    async fn trouble_of_fly_is_shown_although_the_agent_answers(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
+        let worker = house.ready(user, "w").await;
+        house.loaded(user, "n", worker).await;
+        let mut engine = house.engine();
+        let before = house.told(user).await.len();
+        let denied = ProviderError::Denied("401".to_owned());
+        house.world.fail(Call::List, std::slice::from_ref(&denied));
+        house.sweep(&mut engine).await;
+        assert_eq!(reason(&house, user, worker).await, Some(denied.to_string()));
+        assert_eq!(house.stands(user, worker).await, "ready loaded");
+        house.sweep(&mut engine).await;
+        assert_eq!(reason(&house, user, worker).await, Some(denied.to_string()), "not asked yet");
+        house.advance(Duration::from_secs(11));
+        house.sweep(&mut engine).await;
+        assert_eq!(reason(&house, user, worker).await, None);
+        assert_eq!(house.words_after(user, before).await, Vec::<String>::new());
+        house.world.fail(Call::List, &[down()]);
+        house.operate(user, worker, WorkerOperation::HealthCheck).await.unwrap();
+        assert_eq!(reason(&house, user, worker).await, Some(down().to_string()));
+        running.stop().await;
+    }
+
+    async fn what_the_provider_says_stands_beside_the_silence_of_the_agent(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
+        let (one, other) = (house.ready(user, "w").await, house.ready(user, "v").await);
+        let mut engine = house.engine();
+        house.world.crash(one);
+        house.sweep(&mut engine).await;
+        let told = reason(&house, user, one).await.unwrap();
+        assert!(told.contains("connection refused; fly says that its machine is failed"), "{told}");
+        house.world.crash(other);
+        house.world.fail(Call::Look, &vec![down(); 9]);
+        house.sweep(&mut engine).await;
+        let told = reason(&house, user, other).await.unwrap();
+        let wanted = format!("connection refused; fly does not say how its machine is: {}", down());
+        assert!(told.contains(&wanted), "{told}");
+        running.stop().await;
+    }
+
+    async fn gone_is_believed_only_when_it_is_said_twice(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Sprite, quick()).await;
+        let worker = house.ready(user, "w").await;
+        house.loaded(user, "n", worker).await;
+        let mut engine = house.engine();
+        house.world.fail(Call::Look, &[gone()]);
+        house.sweep(&mut engine).await;
+        assert_eq!(house.stands(user, worker).await, "ready loaded");
+        house.world.fail(Call::Stop, &[gone()]);
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap();
+        house.operate(user, worker, WorkerOperation::Start).await.unwrap();
+        house.world.fail(Call::Look, &[gone(), gone()]);
+        house.sweep(&mut engine).await;
+        assert_eq!(house.stands(user, worker).await, "error unloaded");
+        running.stop().await;
+    }
+
+    async fn the_brake_tells_everybody_once(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
+        let mut workers = Vec::new();
+        for number in 0..3 {
+            workers.push(house.ready(user, &format!("w{number}")).await);
+        }
+        for call in [Call::List, Call::Look] {
+            house.world.fail(call, &vec![down(); 50]);
+        }
+        workers.iter().for_each(|worker| house.world.cut(*worker, true));
+        let mut engine = house.engine();
+        for _ in 0..3 {
+            house.sweep(&mut engine).await;
+        }
+        let told = house.told_everybody(user).await;
+        let told: Vec<_> =
+            told.iter().filter(|event| event["type"] == "fleet_mass_failure").collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!((&told[0]["asked"], &told[0]["failed"]), (&3.into(), &3.into()));
+        running.stop().await;
+    }
+
+    async fn looks_are_spread(database: &TestDatabase) {
+        let pace = Pace { spread: Duration::from_millis(800), ..quick() };
+        let (house, running, user) = of(database, ProviderKind::Fly, pace).await;
+        for number in 0..12 {
+            house.ready(user, &format!("w{number}")).await;
+        }
+        assert_eq!(house.sweep(&mut house.engine()).await.looked, 12);
+        let asked = house.world.last_asked(12);
+        let spread = asked.last().unwrap().since(asked[0]);
+        assert!(spread >= Duration::from_millis(200), "{spread:?}");
+        running.stop().await;
+    }
+}

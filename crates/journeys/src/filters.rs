@@ -1,0 +1,106 @@
+//! The filters of our own, in place of those of minijinja that make much out of little when they are
+//! told to, or when they are put one behind the other. What each makes is bounded while it is made.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::io;
+
+use minijinja::{Error, ErrorKind, State, Value};
+
+use crate::bounds::{MAX_RENDERED, MAX_TRIMMED};
+
+/// JSON without spaces. It takes no indent: one without a bound fills the memory.
+pub(crate) fn tojson(value: &Value) -> Result<String, Error> {
+    defined(value)?;
+    json(value).map_err(|error| match error {
+        Unwritten::TooLong => too_long(),
+        Unwritten::Other => {
+            Error::new(ErrorKind::BadSerialization, "it holds something that JSON can't")
+        }
+    })
+}
+
+/// The value as a text. A list within a text within a list doubles what escapes its signs.
+pub(crate) fn string(state: &State<'_, '_>, value: &Value) -> Result<Value, Error> {
+    if value.is_undefined() || value.as_str().is_some() {
+        return minijinja::filters::string(state, value);
+    }
+    let mut text = Bounded::default();
+    write!(text, "{value}").map_err(|_| too_long())?;
+    text.into_text().map(Value::from).map_err(|_| too_long())
+}
+
+/// Escapes for an address.
+pub(crate) fn urlencode(value: &Value) -> Result<String, Error> {
+    defined(value)?;
+    let text = minijinja::filters::urlencode(value)?;
+    if text.len() > MAX_RENDERED { Err(too_long()) } else { Ok(text) }
+}
+
+/// Without white space, or without these letters, at both ends.
+#[expect(clippy::needless_pass_by_value, reason = "minijinja hands over texts in this way")]
+pub(crate) fn trim(text: Cow<'_, str>, letters: Option<Cow<'_, str>>) -> Result<String, Error> {
+    let Some(letters) = letters else { return Ok(text.trim().to_owned()) };
+    let letters: Vec<char> = letters.chars().take(MAX_TRIMMED.saturating_add(1)).collect();
+    if letters.len() > MAX_TRIMMED {
+        let why = format!("trim takes no more than {MAX_TRIMMED} letters");
+        return Err(Error::new(ErrorKind::InvalidOperation, why));
+    }
+    Ok(text.trim_matches(letters.as_slice()).to_owned())
+}
+
+/// Why there is no JSON.
+#[derive(Debug)]
+pub(crate) enum Unwritten {
+    /// It would be too long.
+    TooLong,
+    /// It can't be written.
+    Other,
+}
+
+/// A value as JSON, of which no more is made than may be.
+pub(crate) fn json(value: &Value) -> Result<String, Unwritten> {
+    let mut text = Bounded::default();
+    let written = serde_json::to_writer(&mut text, value);
+    written.map_err(|error| if error.is_io() { Unwritten::TooLong } else { Unwritten::Other })?;
+    text.into_text().map_err(|_| Unwritten::Other)
+}
+
+/// Takes no more than [`MAX_RENDERED`] bytes.
+#[derive(Default)]
+struct Bounded(Vec<u8>);
+
+impl Bounded {
+    fn into_text(self) -> Result<String, std::string::FromUtf8Error> {
+        String::from_utf8(self.0)
+    }
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len().saturating_add(bytes.len()) > MAX_RENDERED {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        io::Write::write_all(self, text.as_bytes()).map_err(|_| fmt::Error)
+    }
+}
+
+/// What has no value is an error, and not an empty text.
+fn defined(value: &Value) -> Result<(), Error> {
+    if value.is_undefined() { Err(ErrorKind::UndefinedError.into()) } else { Ok(()) }
+}
+
+fn too_long() -> Error {
+    Error::new(ErrorKind::InvalidOperation, format!("it becomes longer than {MAX_RENDERED} bytes"))
+}

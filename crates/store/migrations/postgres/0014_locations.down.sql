@@ -1,0 +1,3 @@
+DROP TABLE location_changes;
+DROP TABLE locations;
+DROP TABLE net_cursors;

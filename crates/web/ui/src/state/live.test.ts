@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Failure } from '../lib/api/client';
+import { STALE_AFTER_MS } from '../lib/connection';
+import { Reading } from './reading.svelte';
+
+vi.mock('./stream.svelte', () => ({ stream: { link: null } }));
+const { live } = await import('./live.svelte');
+
+const NOT_NOW: Failure = {
+  title: 'Not now',
+  detail: '',
+  requestId: null,
+  code: null,
+  status: 503,
+  retryAfter: null,
+};
+
+/** An answer that can be read, until it can't. */
+function open() {
+  const server = { works: true };
+  const reading = new Reading(() =>
+    Promise.resolve(
+      server.works
+        ? { ok: true as const, value: 'as it is', sentAt: 0, gotAt: 0 }
+        : { ok: false as const, failure: NOT_NOW },
+    ),
+  );
+  return { reading, server };
+}
+
+async function readAfter(reading: Reading<string>, ms: number) {
+  vi.advanceTimersByTime(ms);
+  await reading.read();
+  live.now = Date.now();
+}
+
+let stop: () => void = () => undefined;
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => {
+  stop();
+  vi.useRealTimers();
+});
+
+it('is stale once what the page shows could not be read again for too long', async () => {
+  const { reading, server } = open();
+  stop = live.shows(reading);
+  await readAfter(reading, 0);
+  server.works = false;
+  const since = Date.now() + 60_000;
+  await readAfter(reading, 60_000);
+  expect(live.stale).toBe(false);
+  await readAfter(reading, STALE_AFTER_MS + 1_000);
+  expect(live.light).toEqual({ kind: 'stale', seconds: 31, since });
+  server.works = true;
+  await readAfter(reading, 5_000);
+  expect(live.stale).toBe(false);
+});
+
+it('is not stale for what was never shown, or is not shown any more', async () => {
+  const { reading, server } = open();
+  server.works = false;
+  stop = live.shows(reading);
+  await readAfter(reading, 0);
+  await readAfter(reading, STALE_AFTER_MS + 1_000);
+  expect(live.stale).toBe(false);
+  server.works = true;
+  await readAfter(reading, 0);
+  server.works = false;
+  await readAfter(reading, 0);
+  await readAfter(reading, STALE_AFTER_MS + 1_000);
+  expect(live.stale).toBe(true);
+  stop();
+  expect(live.stale).toBe(false);
+});
