@@ -6,6 +6,7 @@ import {
   knownUntil,
   lesser,
   light,
+  lightOfServer,
   lightOfShown,
   STALE_AFTER_MS,
   start,
@@ -119,8 +120,14 @@ describe('of two lights', () => {
     expect(lesser(other, one)).toEqual(shown);
   });
 
-  it('that are stale, the first keeps its time', () => {
-    expect(lesser(stale, longer)).toEqual(stale);
+  it('that are stale, the older one keeps its time', () => {
+    expect(lesser(stale, longer)).toEqual(longer);
     expect(lesser(longer, stale)).toEqual(longer);
+  });
+
+  it('of one server, silence says since when, and else whatever promises less', () => {
+    expect(lightOfServer(stale, longer)).toEqual(stale);
+    expect(lightOfServer(live, longer)).toEqual(longer);
+    expect(lightOfServer(reconnecting, live)).toEqual(reconnecting);
   });
 });

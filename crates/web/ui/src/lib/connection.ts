@@ -103,12 +103,21 @@ const BY_TRUST: readonly Light['kind'][] = [
 ];
 
 /**
- * Of two lights the one that promises less. Of two that wait it is the one that waits longer; of two that
- * are stale the first, so that the time since when does not jump once the second is stale too.
+ * Of two lights the one that promises less: of two that wait the one that waits longer, of two that are stale
+ * the one that is older, which is stale before the other, so that the time since when does not jump.
  */
 export function lesser(one: Light, other: Light): Light {
   const difference = BY_TRUST.indexOf(one.kind) - BY_TRUST.indexOf(other.kind);
   if (difference !== 0) return difference > 0 ? one : other;
-  const wait = one.kind === 'reconnecting' && other.kind === 'reconnecting';
-  return wait && other.seconds > one.seconds ? other : one;
+  const waitsLonger = one.kind === 'reconnecting' && other.kind === 'reconnecting' && other.seconds > one.seconds;
+  const isOlder = one.kind === 'stale' && other.kind === 'stale' && other.since < one.since;
+  return waitsLonger || isOlder ? other : one;
+}
+
+/**
+ * The light of a server that is heard by itself and read from time to time. Silence is noticed sooner, and
+ * says since when better than a reading, which may have been some seconds before it.
+ */
+export function lightOfServer(heard: Light, read: Light): Light {
+  return heard.kind === 'stale' ? heard : lesser(heard, read);
 }

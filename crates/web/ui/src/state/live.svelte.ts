@@ -5,6 +5,7 @@ import {
   knownUntil,
   lesser,
   light,
+  lightOfServer,
   lightOfShown,
   start,
   succeed,
@@ -31,12 +32,12 @@ class Live {
   #shown = $state.raw<readonly (() => number | null)[]>([]);
   /**
    * As good as the worst of all: what the page shows, what comes by itself, and what is read from time to
-   * time. What is shown comes first: it is no younger than that, whatever was heard since.
+   * time.
    */
   readonly light = $derived(
     lesser(
       this.#shown.map((since) => lightOfShown(since(), this.now)).reduce(lesser, { kind: 'live' }),
-      lesser(lightOf(stream.link, this.now), light(this.#connection, this.now)),
+      lightOfServer(lightOf(stream.link, this.now), light(this.#connection, this.now)),
     ),
   );
   readonly stale = $derived(this.light.kind === 'stale');

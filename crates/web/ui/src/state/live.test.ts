@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Failure } from '../lib/api/client';
 import { STALE_AFTER_MS } from '../lib/connection';
+import { begin, opened, SILENCE_MS, type Link } from '../lib/live/link';
 import { Reading } from './reading.svelte';
 
-vi.mock('./stream.svelte', () => ({ stream: { link: null } }));
+const stream = vi.hoisted<{ link: Link | null }>(() => ({ link: null }));
+vi.mock('./stream.svelte', () => ({ stream }));
 const { live } = await import('./live.svelte');
 
 const NOT_NOW: Failure = {
@@ -38,6 +40,7 @@ let stop: () => void = () => undefined;
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => {
   stop();
+  stream.link = null;
   vi.useRealTimers();
 });
 
@@ -71,4 +74,18 @@ it('is not stale for what was never shown, or is not shown any more', async () =
   expect(live.stale).toBe(true);
   stop();
   expect(live.stale).toBe(false);
+});
+
+it('is stale since the server was last heard, also once what the page shows is asked for in vain as long', async () => {
+  const { reading, server } = open();
+  stop = live.shows(reading);
+  await readAfter(reading, 0);
+  const since = Date.now();
+  stream.link = opened(begin(since), since);
+  server.works = false;
+  await readAfter(reading, 800);
+  await readAfter(reading, SILENCE_MS);
+  expect(live.light).toMatchObject({ kind: 'stale', since });
+  await readAfter(reading, STALE_AFTER_MS);
+  expect(live.light).toMatchObject({ kind: 'stale', since });
 });
