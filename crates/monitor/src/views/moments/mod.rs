@@ -45,6 +45,7 @@ pub(super) async fn read(
 async fn build(db: &Db, graphs: &Graphs) -> Result<Moments, StoreError> {
     let picture = graphs.picture().await.map_err(store_error)?;
     let mut changes: Vec<ActivityItem> = Vec::new();
+    let mut told_of = 0;
     loop {
         let before = changes.last().map(|oldest| oldest.id);
         let mut ask =
@@ -63,6 +64,10 @@ async fn build(db: &Db, graphs: &Graphs) -> Result<Moments, StoreError> {
         } else {
             End::More
         };
+        if end == End::More && !is_worth_telling(changes.len(), told_of) {
+            continue;
+        }
+        told_of = changes.len();
         let (held, picture) = (std::mem::take(&mut changes), Arc::clone(&picture));
         let told = blocking(move || (moments(&held, &picture, end), held)).await;
         let (found, held) = told.map_err(store_error)?;
@@ -71,6 +76,12 @@ async fn build(db: &Db, graphs: &Graphs) -> Result<Moments, StoreError> {
             None => changes = held,
         }
     }
+}
+
+/// Each telling looks at all that was read, so the next one waits for twice as much: all of them together
+/// cost less than three times the last one.
+fn is_worth_telling(held: usize, told_of: usize) -> bool {
+    held >= told_of.saturating_mul(2)
 }
 
 /// Where reading stopped.
@@ -107,5 +118,22 @@ fn store_error(error: GraphsError) -> StoreError {
         GraphsError::Store(error) => error,
         // It was read: only a process that stops has none.
         _ => StoreError::Closed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn telling_again_and_again_costs_less_than_three_times_the_last_time() {
+        let page = usize::try_from(MAX_PAGE).unwrap();
+        let (mut told_of, mut looked_at) = (0, 0);
+        for held in (page..=MOST_CHANGES).step_by(page) {
+            if held == MOST_CHANGES || is_worth_telling(held, told_of) {
+                (told_of, looked_at) = (held, looked_at + held);
+            }
+        }
+        assert!(looked_at < 3 * MOST_CHANGES, "{looked_at}");
     }
 }
