@@ -34,7 +34,7 @@ describe('nets', { timeout: LONG_MS }, () => {
     await text.fill('{\n  "services": [\n    {"name": "x", "url": "https://x.example.org", "headers": {"X-Key": "k"}}\n  ],\n  "extra": 1\n}');
     await page.getByText('put no password or token in them').waitFor();
     await page.getByRole('button', { name: 'Add the net' }).click();
-    await expect.poll(() => page.locator('li.wrong').allInnerTexts(), 'the key, not the hint').toEqual(['5']);
+    await expect.poll(() => page.locator('li.wrong').allInnerTexts()).toEqual(['5']);
     await page.getByText('unknown field `extra`').first().waitFor();
     const url = await stage.asAdmin(async (api) => (await api.list<{ health_endpoint: string }>('/api/services?q=Catalog'))[0]?.health_endpoint ?? '');
     await text.fill(JSON.stringify({ services: [{ name: 'Catalog', url, format: 'status' }] }, null, 2));
