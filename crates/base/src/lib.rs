@@ -19,5 +19,5 @@ pub use nearest::nearest;
 pub use place::{BadPlace, Part, Place, Placed};
 pub use rng::{Rng, SystemRng};
 pub use secret::Secret;
-pub use text::{BoundedText, TextError, is_hidden, replace_nul};
+pub use text::{BoundedText, PlainText, TextError, is_hidden, replace_nul};
 pub use time::{Moment, Timestamp};

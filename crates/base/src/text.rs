@@ -49,6 +49,9 @@ pub enum TextError {
         /// The longest that is allowed, in characters.
         max: usize,
     },
+    /// It does not read as it stands.
+    #[error("not plain text: it holds control or direction characters; leave them out")]
+    Hidden,
 }
 
 impl<const MAX: usize> BoundedText<MAX> {
@@ -94,6 +97,37 @@ impl<'de, const MAX: usize> Deserialize<'de> for BoundedText<MAX> {
     }
 }
 
+/// A [`BoundedText`] of one line that reads as it stands: without hidden characters. Such are names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct PlainText<const MAX: usize>(BoundedText<MAX>);
+
+impl<const MAX: usize> PlainText<MAX> {
+    /// Trims, and checks the length and each character.
+    ///
+    /// # Errors
+    /// [`TextError`] when nothing, too much or what nobody sees is left.
+    pub fn parse(raw: &str) -> Result<Self, TextError> {
+        let text = BoundedText::parse(raw)?;
+        match raw.trim().chars().any(is_hidden) {
+            true => Err(TextError::Hidden),
+            false => Ok(Self(text)),
+        }
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl<const MAX: usize> fmt::Display for PlainText<MAX> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +151,17 @@ mod tests {
         for raw in ["", "   ", "\n\t"] {
             assert_eq!(BoundedText::<3>::parse(raw), Err(TextError::Empty), "{raw:?}");
         }
+    }
+
+    #[test]
+    fn a_plain_text_is_one_line_without_what_nobody_sees() {
+        for raw in
+            ["a\nb", "a\r\nb", "a\tb", "a\0b", "a\u{202e}b", "\u{200b}", "a\u{7f}", "a\u{2028}b"]
+        {
+            assert_eq!(PlainText::<9>::parse(raw), Err(TextError::Hidden), "{raw:?}");
+        }
+        assert_eq!(PlainText::<9>::parse(" Zoë 1\n").unwrap().as_str(), "Zoë 1");
+        assert_eq!(PlainText::<1>::parse("ab"), Err(TextError::TooLong { max: 1 }));
     }
 
     proptest! {

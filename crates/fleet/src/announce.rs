@@ -70,6 +70,11 @@ pub(crate) fn mass_failure(
     out.add(Stream::Org, event("fleet_mass_failure", fields)?)
 }
 
+/// Tells everybody that it is not so any more.
+pub(crate) fn mass_failure_over(out: &mut Outbox) -> Result<(), EventError> {
+    out.add(Stream::Org, event("fleet_mass_failure_over", json!({}))?)
+}
+
 fn event(kind: &str, fields: Value) -> Result<Event, EventError> {
     match fields {
         Value::Object(fields) => Event::new(kind, &fields),

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeSet;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
-use mainstay_base::{Id, Moment, Timestamp};
+use mainstay_base::{Id, Timestamp};
 use mainstay_jobs::JobsError;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::LoadedNet;
-use crate::announce;
 use crate::decide::look::{Asker, look};
 use crate::decide::{Brake, Look};
 use crate::error::FleetError;
 use crate::fleet::Fleet;
+use crate::hearsay::Ear;
+use crate::mass::Round;
 use crate::measure;
 use crate::model::Crew;
 use crate::providers::ProviderKind;
@@ -35,8 +35,6 @@ pub const MAX_SWEPT: i64 = 5_000;
 const TOGETHER: usize = 500;
 /// What was found and waits to be written.
 const WAITING: usize = 1_000;
-/// A provider is asked whether it answers at most this often, however short a sweep is.
-const ASKED_AGAIN: Duration = Duration::from_secs(10);
 /// Operations that one sweep ends.
 const MAX_OVERDUE: i64 = 200;
 
@@ -46,8 +44,7 @@ pub struct Engine {
     fleet: Fleet,
     slots: Arc<Semaphore>,
     brake: Brake,
-    /// What kept Fly from answering, and when it was asked.
-    trouble: Mutex<Option<(Moment, Option<String>)>>,
+    ear: Ear,
 }
 
 /// The running health loop.
@@ -97,7 +94,7 @@ impl Engine {
     #[must_use]
     pub fn new(fleet: Fleet) -> Self {
         let slots = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
-        Self { fleet, slots, brake: Brake::default(), trouble: Mutex::default() }
+        Self { fleet, slots, brake: Brake::default(), ear: Ear::default() }
     }
 
     /// Turns until `stop`.
@@ -122,14 +119,14 @@ impl Engine {
         let Looks { asked, failed, held } = looks;
         let mut swept = Swept { looked, asked, failed: failed.len(), overdue, ..Swept::default() };
         let is_connected = Brake::is_mass(asked, failed.len()) && self.is_connected().await;
-        let verdict = self.brake.judge(asked, failed, is_connected);
+        let was_braked = self.brake.is_pulled();
+        let lost = self.brake.judge(asked, failed, is_connected);
         swept.is_braked = self.brake.is_pulled();
         measure::brake(swept.is_braked);
-        if verdict.alerts {
-            self.alert(&swept).await?;
-        }
+        let round = Round { is_braked: swept.is_braked, was_braked, has_asked: asked > 0 };
+        self.tell(round, &swept).await?;
         let is_believed = |(crew, found): &(Crew, Look)| {
-            !matches!(found, Look::Lost(_)) || verdict.lost.contains(&crew.worker.id)
+            !matches!(found, Look::Lost(_)) || lost.contains(&crew.worker.id)
         };
         let held: Vec<(Crew, Look)> = held.into_iter().filter(is_believed).collect();
         strays.extend(self.record(&held).await?);
@@ -193,41 +190,20 @@ impl Engine {
         Ok(crews)
     }
 
-    /// What keeps each provider from answering whose machines are asked by their agents alone: asked once for all
-    /// of them, when the first of them is well.
-    fn troubles<'a>(&'a self) -> impl Fn(ProviderKind) -> BoxFuture<'a, Option<String>> {
-        let fly = self.trouble_of_fly().boxed().shared();
-        move |kind| match kind {
-            ProviderKind::Fly => fly.clone().boxed(),
-            ProviderKind::Process | ProviderKind::Sprite => std::future::ready(None).boxed(),
-        }
-    }
-
-    async fn trouble_of_fly(&self) -> Option<String> {
-        let known = || self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = self.fleet.shared.clock.moment();
-        let last = known().clone();
-        if let Some((_, trouble)) = last.filter(|(at, _)| now.since(*at) < ASKED_AGAIN) {
-            return trouble;
-        }
-        let trouble = self.fleet.trouble_of(ProviderKind::Fly).await;
-        *known() = Some((now, trouble.clone()));
-        trouble
-    }
-
     /// Looks at all of them, and passes on what is found as soon as it can't be a failure of most.
     async fn look_at_all(&self, crews: Vec<Crew>, sender: mpsc::Sender<(Crew, Look)>) -> Looks {
         let (fleet, pace) = (&self.fleet, self.fleet.shared.pace);
         let mut left = crews.len();
         let mut looks = Looks::default();
-        let trouble = self.troubles();
+        let hearsay = self.ear.listen(fleet);
         let mut looking: FuturesUnordered<_> = crews
             .into_iter()
             .map(|crew| async {
                 tokio::time::sleep(pace.offset(turn(crew.worker.id))).await;
                 let mut found = fleet.look(&crew, Some(&self.slots)).await;
                 if found.health().is_some() {
-                    found = found.warned(trouble(crew.worker.provider).await);
+                    let heard = hearsay(crew.worker.provider).await;
+                    found = heard.beside(&crew.worker, found);
                 }
                 measure::looked(word(&found));
                 (crew, found)
@@ -339,19 +315,17 @@ impl Engine {
         false
     }
 
-    async fn alert(&self, swept: &Swept) -> Result<(), FleetError> {
+    async fn tell(&self, round: Round, swept: &Swept) -> Result<(), FleetError> {
         let (asked, failed) = (swept.asked, swept.failed);
-        tracing::warn!(
-            event = "fleet_mass_failure",
-            asked,
-            failed,
-            "most workers fail at once: Mainstay may be cut off, so nothing changes until the next sweep"
-        );
-        let telling = self.fleet.shared.events.write(async |_, out| {
-            announce::mass_failure(out, asked, failed)?;
-            Ok::<_, FleetError>(())
-        });
-        telling.await
+        if round.is_first() {
+            tracing::warn!(
+                event = "fleet_mass_failure",
+                asked,
+                failed,
+                "most workers fail at once: Mainstay may be cut off, so nothing changes until the next sweep"
+            );
+        }
+        self.fleet.note_brake(round, swept).await
     }
 
     async fn end_overdue(&self) -> Result<usize, FleetError> {

@@ -6,7 +6,8 @@
 //! are) and [`agents`] (ask the program that runs on one) → `record` (all SQL) writes what became of it
 //! with its events (`announce`) → [`wait`] tells whoever waits for it.
 //!
-//! Beside it the [`engine`] looks at all ready workers (`observe`) at a [`pace`], `leftovers` ends machines that
+//! Beside it the [`engine`] looks at all ready workers (`observe`, with `hearsay` of their providers) at a [`pace`] and
+//! tells when most of them fail at once ([`mass`]), `leftovers` ends machines that
 //! nobody has, and `collect` fetches what
 //! their nets found, which [`locations`] shows; [`neighbours`] is what other rooms are asked for. [`error`] says what went
 //! wrong, `measure` tells the metrics. The [`agent`] is the program on a worker.
@@ -19,8 +20,10 @@ pub mod decide;
 pub mod engine;
 pub mod error;
 pub mod fleet;
+mod hearsay;
 mod leftovers;
 pub mod locations;
+pub mod mass;
 mod measure;
 pub mod model;
 pub mod neighbours;
@@ -39,6 +42,7 @@ pub use engine::{Engine, EngineTask};
 pub use error::FleetError;
 pub use fleet::{Expected, Fleet, FleetOptions, NewWorker};
 pub use locations::CleanUpLocations;
+pub use mass::MassFailure;
 pub use measure::METRIC_BUCKETS;
 pub use model::{
     Category, CheckKind, Crew, Definition, Ended, Failure, FailureCode, LoadState, LocationChange,

@@ -32,17 +32,6 @@ impl Fleet {
         }
     }
 
-    /// What keeps a provider from answering that is elsewhere and is not asked for each of its machines.
-    pub(crate) async fn trouble_of(&self, kind: ProviderKind) -> Option<String> {
-        let provider = self.shared.providers.of(kind).filter(|_| kind == ProviderKind::Fly)?;
-        let limit = self.shared.pace.probe;
-        match tokio::time::timeout(limit, provider.answers()).await {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some(no_word(kind, limit)),
-        }
-    }
-
     /// Any number.
     pub(crate) fn chance(&self) -> u64 {
         let mut bytes = [0_u8; 8];
@@ -145,7 +134,10 @@ impl Fleet {
 }
 
 /// What the provider says of a machine; that it is gone, only when it says so twice.
-async fn seen(provider: &dyn Provider, machine: &Machine) -> Result<Sighting, ProviderError> {
+pub(crate) async fn seen(
+    provider: &dyn Provider,
+    machine: &Machine,
+) -> Result<Sighting, ProviderError> {
     match provider.look(machine).await {
         Err(ProviderError::Gone(_)) => provider.look(machine).await,
         other => other,
@@ -160,7 +152,7 @@ fn silence(limit: Duration) -> String {
     format!("nobody answered within {} ms", limit.as_millis())
 }
 
-fn no_word(provider: ProviderKind, limit: Duration) -> String {
+pub(crate) fn no_word(provider: ProviderKind, limit: Duration) -> String {
     let (provider, limit) = (provider.name(), limit.as_millis());
     format!("the provider {provider} did not say within {limit} ms how the machine is")
 }

@@ -141,6 +141,7 @@ pub(crate) const TABLE: &[Entry] = &[
     reads("/api/workers", Role::Viewer).limited(&WORKER_LISTS),
     crews("POST", "/api/workers"),
     reads("/api/workers/providers", Role::Viewer),
+    reads("/api/workers/mass-failure", Role::Viewer),
     reads("/api/workers/{id}", Role::Viewer),
     crews("DELETE", "/api/workers/{id}"),
     crews("POST", "/api/workers/{id}/provision"),

@@ -9,7 +9,7 @@ use mainstay_fleet::agent::BadNet;
 use mainstay_fleet::model::location::{MAX_CHECK_NAME, compared};
 use mainstay_fleet::{CheckKind, Neighbours, PlannedCheck, Planner, Registry};
 use mainstay_journeys::Journey;
-use mainstay_monitor::services::Invalid;
+use mainstay_monitor::services::{AddressError, Invalid};
 use mainstay_monitor::{Definition, Draft, Services};
 use mainstay_store::{StoreError, Tx};
 use serde::Deserialize;
@@ -19,6 +19,11 @@ use serde_json::Value;
 const MAX_CHECKS: usize = mainstay_fleet::agent::checks::MAX_CHECKS;
 /// The most mistakes of a journey that are told.
 const MAX_TOLD: usize = 3;
+
+/// What is said of a password in an address: a net has no place for one, its headers neither.
+const OPEN: &str = "with a name or a password in it, which everyone who reads the net would see; take it out, \
+    and keep it out of headers too: a net is stored and shown as it is written. What needs a password the \
+    server can watch by itself, as a service: there headers are kept sealed";
 
 /// A net whose definition holds.
 #[derive(Debug)]
@@ -139,14 +144,21 @@ fn service((at, written): (usize, WrittenService)) -> Result<Definition, BadNet>
     };
     Definition::check(draft).map_err(|invalid| match invalid {
         Invalid::Name(error) => wrong(&way("name"), &error),
+        Invalid::HealthEndpoint(AddressError::Credentials) => wrong(&way("url"), &OPEN),
         Invalid::HealthEndpoint(error) => wrong(&way("url"), &error),
-        Invalid::Format(error) => wrong(&way("format"), &error),
-        Invalid::SchemaConfig(error) => wrong(&way("schema"), &error),
+        // A net calls it otherwise than a service.
+        Invalid::Format(error) => wrong(&way("format"), &in_a_net(&error)),
+        Invalid::SchemaConfig(error) => wrong(&way("schema"), &in_a_net(&error)),
         Invalid::PollInterval { .. } => wrong(&way("interval_s"), &"give from 5 to 3600 seconds"),
         Invalid::Timeout { .. } => wrong(&way("timeout_s"), &"give from 1 to 30 seconds"),
         Invalid::Headers(error) => wrong(&way("headers"), &error),
         other @ Invalid::Team(_) => wrong(&way("name"), &other),
     })
+}
+
+/// What is said of a service's schema, with the key that it has in a net.
+fn in_a_net(error: &dyn std::fmt::Display) -> String {
+    error.to_string().replace("schema_config", "schema")
 }
 
 /// A journey is the text of its file, or the same as an object.

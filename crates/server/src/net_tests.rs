@@ -59,6 +59,11 @@ fn what_is_wrong_is_told_with_its_key_and_what_is_expected() {
         (service("timeout_s", json!(31)), "services[1].timeout_s: ", "from 1 to 30"),
         (service("url", json!("orders")), "services[1].url: ", "https://"),
         (service("url", json!("ftp://x/")), "services[1].url: ", "http"),
+        (
+            service("url", json!("https://a:b@orders.example/")),
+            "services[1].url: ",
+            "a net is stored and shown as it is written",
+        ),
         (service("name", json!("")), "services[1].name: ", "empty"),
         (service("name", json!(" A ")), "services[1].name: ", "the same name"),
         (service("name", json!("x".repeat(201))), "services[1].name: ", "shorten"),
@@ -90,6 +95,25 @@ fn what_is_wrong_is_told_with_its_key_and_what_is_expected() {
     ] {
         let text = told(&definition);
         assert!(text.starts_with(start) && text.contains(says), "{definition}: {text}");
+    }
+}
+
+#[test]
+fn the_schema_of_a_service_has_the_key_of_a_net() {
+    let with = |format: &str, schema: Value| {
+        let service =
+            json!({"name": "a", "url": "https://a.example", "format": format, "schema": schema});
+        told(&json!({ "services": [service] }))
+    };
+    for text in [
+        with("status", json!({"root": "x"})),
+        with("schema", Value::Null),
+        with("schema", json!({"fields": 7})),
+    ] {
+        assert!(
+            text.starts_with("services[0].schema: ") && !text.contains("schema_config"),
+            "{text}"
+        );
     }
 }
 

@@ -56,6 +56,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "mainstay-breaker",
             "mainstay-kernel",
             "mainstay-outbound",
+            "mainstay-poller",
             "mainstay-store",
             "mainstay-events",
             "mainstay-jobs",

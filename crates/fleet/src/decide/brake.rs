@@ -16,15 +16,6 @@ pub struct Brake {
     is_pulled: bool,
 }
 
-/// What a sweep may do with its failures.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
-    /// These have failed.
-    pub lost: BTreeSet<Id>,
-    /// The brake was pulled now, and was not before: somebody should know.
-    pub alerts: bool,
-}
-
 impl Brake {
     /// Whether so many failures are for the brake.
     #[must_use]
@@ -33,18 +24,22 @@ impl Brake {
             && failed.saturating_mul(100) >= asked.saturating_mul(SHARE_PERCENT)
     }
 
-    /// Judges a sweep that asked so many and lost these. `is_connected` tells whether something else
+    /// Judges a sweep that asked so many and lost these: tells which have failed. `is_connected` tells whether something else
     /// could be reached. What fails under the brake is lost only if the next sweep agrees.
     #[must_use]
-    pub fn judge(&mut self, asked: usize, failed: BTreeSet<Id>, is_connected: bool) -> Verdict {
+    pub fn judge(
+        &mut self,
+        asked: usize,
+        failed: BTreeSet<Id>,
+        is_connected: bool,
+    ) -> BTreeSet<Id> {
         if !Self::is_mass(asked, failed.len()) || is_connected {
             *self = Self::default();
-            return Verdict { lost: failed, alerts: false };
+            return failed;
         }
         let lost = failed.intersection(&self.suspects).copied().collect();
-        let alerts = !self.is_pulled;
         (self.suspects, self.is_pulled) = (failed, true);
-        Verdict { lost, alerts }
+        lost
     }
 
     /// Whether the last sweep pulled it.
@@ -85,9 +80,9 @@ mod tests {
     fn the_next_sweep_must_agree_on_each_one() {
         let mut brake = Brake::default();
         let first = brake.judge(4, ids(1..=4), false);
-        assert_eq!(first, Verdict { lost: ids([]), alerts: true });
+        assert_eq!((first, brake.is_pulled()), (ids([]), true));
         let second = brake.judge(4, ids(2..=4), false);
-        assert_eq!(second, Verdict { lost: ids(2..=4), alerts: false });
+        assert_eq!((second, brake.is_pulled()), (ids(2..=4), true));
     }
 
     #[test]
@@ -95,24 +90,23 @@ mod tests {
         let mut brake = Brake::default();
         let _ = brake.judge(4, ids(1..=3), false);
         let second = brake.judge(4, ids(2..=4), false);
-        assert_eq!(second.lost, ids([2, 3]));
+        assert_eq!(second, ids([2, 3]));
         let third = brake.judge(4, ids([1, 2, 4]), false);
-        assert_eq!(third.lost, ids([2, 4]));
+        assert_eq!(third, ids([2, 4]));
     }
 
     #[test]
     fn who_can_reach_something_else_is_not_cut_off() {
         let mut brake = Brake::default();
-        let verdict = brake.judge(4, ids(1..=4), true);
-        assert_eq!((verdict.lost, verdict.alerts, brake.is_pulled()), (ids(1..=4), false, false));
+        let lost = brake.judge(4, ids(1..=4), true);
+        assert_eq!((lost, brake.is_pulled()), (ids(1..=4), false));
     }
 
     #[test]
-    fn a_good_sweep_forgets_and_a_later_one_alerts_anew() {
+    fn a_good_sweep_forgets_and_a_later_one_begins_anew() {
         let mut brake = Brake::default();
-        assert!(brake.judge(4, ids(1..=4), false).alerts);
-        assert!(!brake.judge(4, ids([]), false).alerts);
-        let verdict = brake.judge(4, ids(1..=4), false);
-        assert_eq!(verdict, Verdict { lost: ids([]), alerts: true });
+        assert_eq!((brake.judge(4, ids(1..=4), false), brake.is_pulled()), (ids([]), true));
+        assert_eq!((brake.judge(4, ids([]), false), brake.is_pulled()), (ids([]), false));
+        assert_eq!((brake.judge(4, ids(1..=4), false), brake.is_pulled()), (ids([]), true));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | operation | done | the machine is gone | the worker does not answer, or time is up | the provider fails |
 //! |---|---|---|---|---|
-//! | provision, retry | ready | error | error | error |
+//! | provision, retry | ready | error | error | error; where it refuses the order, nothing is left of that |
 //! | start | ready | error | error | stopped |
 //! | stop | stopped | error | ready | ready |
 //! | destroy | pending | pending | as before | as before |
@@ -42,6 +42,8 @@ pub enum WorkerEnd {
     },
     /// Its machine is ended for ever, or was already.
     Destroyed,
+    /// Its order was refused, and has made nothing: there is no machine, and none will come.
+    Unmade(Failure),
     /// It was not done.
     Failed {
         /// Why.
@@ -97,6 +99,11 @@ pub fn worker(crew: &Crew, end: &WorkerEnd, now: Timestamp) -> After {
         WorkerEnd::Destroyed => {
             destroy(&mut next, kind, now);
             return After { crew: next, is_removed: kind == WorkerOperation::Delete };
+        }
+        WorkerEnd::Unmade(failure) => {
+            fail(&mut next, kind, failure, now);
+            // One of an earlier order was ended before, or is looked for.
+            next.worker.is_rid_of_machine();
         }
         WorkerEnd::Failed { failure, machine } => {
             if machine.is_some() {

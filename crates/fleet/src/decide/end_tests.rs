@@ -112,6 +112,23 @@ fn a_machine_that_was_made_before_the_failure_is_remembered() {
 }
 
 #[test]
+fn an_order_that_was_refused_leaves_nothing_to_look_for() {
+    for kind in [WorkerOperation::Provision, WorkerOperation::Retry] {
+        let before = begun(kind);
+        assert!(before.worker.unseen_order().is_some());
+        let failure = Failure::new(FailureCode::OrderRefused, "why");
+        let after = worker(&before, &WorkerEnd::Unmade(failure), NOW).crew;
+        assert_eq!(before.check_step(&after), Ok(()), "{kind:?}");
+        assert_eq!(after.worker.status, WorkerStatus::Error);
+        assert_eq!(after.worker.reason.as_deref(), Some("why"));
+        assert_eq!((after.worker.unseen_order(), &after.worker.machine), (None, &None), "{kind:?}");
+        // Whatever else fails may have left something.
+        let after = worker(&before, &failed(FailureCode::TimedOut), NOW).crew;
+        assert!(after.worker.unended().count() > 0, "{kind:?}");
+    }
+}
+
+#[test]
 fn a_worker_without_an_operation_is_left_alone() {
     let before = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
     for end in [running(), stopped(), WorkerEnd::Destroyed, failed(FailureCode::WorkerGone)] {

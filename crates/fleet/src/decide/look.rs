@@ -4,7 +4,7 @@
 //! |---|---|---|---|---|---|
 //! | ready | nets as it says | error | error | nets unloaded | a warning |
 //! | stopped | nothing | nothing | error | nothing | a warning |
-//! | error, asked for | ready, nets as it says | nothing | nothing | nothing | nothing |
+//! | error, asked for | ready, nets as it says | the reason is that | the reason is that | the reason is that | nothing |
 //! | error, by the loop | nothing | nothing | nothing | nothing | nothing |
 //!
 //! What a look has found holds for the crew that it was begun with. Where the worker has changed since, all
@@ -65,6 +65,12 @@ impl Look {
             Self::Well(answer) => Some(&answer.health),
             _ => None,
         }
+    }
+
+    /// Whether the provider's word is with it.
+    #[must_use]
+    pub const fn has_word(&self) -> bool {
+        matches!(self, Self::Well(Answer { provider_state: Some(_), .. }))
     }
 
     /// The same with the provider's word for a machine whose agent answered.
@@ -151,6 +157,9 @@ pub fn look(
         next.crew.worker.provider_state = Some(provider_state.clone());
     }
     if asker == Asker::Person {
+        if let Some(why) = still_wrong(&crew.worker, found) {
+            next.crew.worker.reason = Some(why);
+        }
         next.crew.worker.ends(failure(found), now);
     }
     Some(next)
@@ -162,6 +171,25 @@ fn warning(found: &Look) -> Option<String> {
         Look::Unknown(why) => Some(why.clone()),
         Look::Well(answer) => answer.trouble.clone(),
         _ => None,
+    }
+}
+
+/// What keeps a worker in error that somebody asked for: what is wrong now, not what once was. Where nothing new is
+/// known, that stays.
+fn still_wrong(worker: &Worker, found: &Look) -> Option<String> {
+    if worker.status != WorkerStatus::Error || worker.machine.is_none() {
+        return None;
+    }
+    match found {
+        Look::Lost(why) | Look::Gone(why) => Some(why.clone()),
+        Look::Asleep { provider_state } => Some(format!(
+            "its machine is {provider_state}: asking its agent would wake it, so nobody knows whether that is well; \
+             check it again while it runs, or retry it"
+        )),
+        Look::Cold { provider_state } => Some(format!(
+            "its machine is {provider_state}, and what its agent had in memory is lost; retry it"
+        )),
+        Look::Well(_) | Look::Unknown(_) => None,
     }
 }
 
@@ -182,14 +210,19 @@ pub(crate) fn is_ours(worker: &Worker, health: &AgentHealth) -> bool {
 fn ours(crew: &Crew, found: &Look) -> Look {
     match found {
         Look::Well(Answer { health, .. }) if !is_ours(&crew.worker, health) => {
-            let (theirs, ordered) = (health.generation, crew.worker.machine_generation);
-            let ordered = ordered.map_or_else(|| "none".to_owned(), |number| number.to_string());
-            Look::Lost(format!(
-                "the agent that answers is of generation {theirs}, and {ordered} was ordered"
-            ))
+            Look::Lost(theirs(&crew.worker, health))
         }
         other => other.clone(),
     }
+}
+
+fn theirs(worker: &Worker, health: &AgentHealth) -> String {
+    if health.worker_id != worker.id {
+        return format!("the agent that answers is of another worker ({})", health.worker_id);
+    }
+    let (theirs, ordered) = (health.generation, worker.machine_generation);
+    let ordered = ordered.map_or_else(|| "none".to_owned(), |number| number.to_string());
+    format!("the agent that answers is of generation {theirs}, and {ordered} was ordered")
 }
 
 const fn has_machine(status: WorkerStatus) -> bool {

@@ -173,6 +173,45 @@ fn an_agent_of_another_order_is_not_ours() {
 }
 
 #[test]
+fn who_asks_how_a_worker_in_error_is_reads_what_is_wrong_now() {
+    let mut failed = crew(WorkerStatus::Error, &[]);
+    failed.worker.reason = Some("what once was".to_owned());
+    let asleep = "its machine is x: asking its agent would wake it, so nobody knows whether that is well; \
+                  check it again while it runs, or retry it";
+    let cold = "its machine is x, and what its agent had in memory is lost; retry it";
+    let of = |worker, generation| {
+        let mut theirs = health(400, &[]);
+        (theirs.worker_id, theirs.generation) = (id(worker), generation);
+        Look::answered(theirs)
+    };
+    let foreign = format!("the agent that answers is of another worker ({})", id(101));
+    let word = || "x".to_owned();
+    for (found, reason) in [
+        (Look::answered(health(400, &[])), None),
+        (Look::Lost(word()), Some("x")),
+        (Look::Gone(word()), Some("x")),
+        (Look::Asleep { provider_state: word() }, Some(asleep)),
+        (Look::Cold { provider_state: word() }, Some(cold)),
+        (Look::Unknown(word()), Some("what once was")),
+        (of(100, 4), Some("the agent that answers is of generation 4, and 5 was ordered")),
+        (of(101, 5), Some(foreign.as_str())),
+    ] {
+        let asked = asked(&failed);
+        let after = look(&asked, &asked, &found, Asker::Person, NOW).unwrap().crew.worker;
+        assert_eq!(after.reason.as_deref(), reason, "{found:?}");
+        assert_eq!(after.machine, failed.worker.machine, "a retry ends what is left of it");
+        let silent = look(&failed, &failed, &found, Asker::Loop, NOW).unwrap().crew.worker;
+        assert_eq!(silent.reason, failed.worker.reason, "nobody asked: {found:?}");
+    }
+    // Of one that has no machine nothing was asked: why it has none stays.
+    failed.worker.machine = None;
+    let asked = asked(&failed);
+    let found = Look::Gone("there is no machine".to_owned());
+    let after = look(&asked, &asked, &found, Asker::Person, NOW).unwrap().crew.worker;
+    assert_eq!(after.reason.as_deref(), Some("what once was"));
+}
+
+#[test]
 fn a_worker_that_has_changed_since_is_left_alone() {
     let then = crew(WorkerStatus::Ready, &[a_net(1, LoadState::Loaded)]);
     let mut now = then.clone();

@@ -1,6 +1,6 @@
 //! A net.
 
-use mainstay_base::{BoundedText, Id, Timestamp};
+use mainstay_base::{Id, PlainText, Timestamp};
 use serde_json::Value;
 
 use super::operation::{Ended, Failure, NetOperation, Underway};
@@ -15,7 +15,7 @@ pub const MAX_NETS_PER_WORKER: usize = 200;
 pub const MAX_DEFINITION_BYTES: usize = 64 * 1024;
 
 /// What its owner calls a net.
-pub type NetName = BoundedText<MAX_NAME>;
+pub type NetName = PlainText<MAX_NAME>;
 
 /// What a net runs: a JSON object that the agent understands.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use mainstay_base::{BoundedText, Id, Timestamp};
+use mainstay_base::{Id, PlainText, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -16,7 +16,7 @@ pub const MAX_WORKERS_PER_USER: i64 = 1_000;
 pub const MAX_NAME: usize = 100;
 
 /// What its owner calls a worker.
-pub type WorkerName = BoundedText<MAX_NAME>;
+pub type WorkerName = PlainText<MAX_NAME>;
 
 /// Whether a worker outlives being stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]

@@ -15,7 +15,7 @@ const TRIES: u32 = 2;
 pub(super) fn ending(end: Result<NetEnd, Halt>) -> Result<NetEnd, JobError> {
     match end {
         Ok(end) => Ok(end),
-        Err(Halt::Failed(failure)) => Ok(NetEnd::Failed(failure)),
+        Err(Halt::Failed(failure) | Halt::Unmade(failure)) => Ok(NetEnd::Failed(failure)),
         Err(Halt::Later(error)) => Err(error),
     }
 }
@@ -41,7 +41,7 @@ impl Attempt<'_> {
             tokio::time::sleep(self.fleet.shared.pace.retry).await;
             asked = self.ask(&door, net).await;
         }
-        Ok(after(asked))
+        Ok(after(net.operation.map(|underway| underway.kind), asked))
     }
 
     async fn ask(&self, door: &AgentDoor, net: &Net) -> Result<(), AgentError> {
@@ -69,9 +69,11 @@ impl Attempt<'_> {
     }
 }
 
-fn after(asked: Result<(), AgentError>) -> NetEnd {
+/// That the agent has no such net is what an unload is for; a load that is answered so was not done.
+fn after(kind: Option<NetOperation>, asked: Result<(), AgentError>) -> NetEnd {
     match asked {
-        Ok(()) | Err(AgentError::NoSuchNet) => NetEnd::Done,
+        Ok(()) => NetEnd::Done,
+        Err(AgentError::NoSuchNet) if kind != Some(NetOperation::Load) => NetEnd::Done,
         Err(error) if error.is_the_workers() => NetEnd::WorkerLost(error.to_string()),
         Err(error) => NetEnd::Failed(Failure::new(FailureCode::NetRefused, error.to_string())),
     }
@@ -84,14 +86,24 @@ mod tests {
     #[test]
     fn only_what_is_the_workers_own_loses_the_worker() {
         let text = || "x".to_owned();
-        let lost = |asked| matches!(after(asked), NetEnd::WorkerLost(_));
-        let failed = |asked| matches!(after(asked), NetEnd::Failed(_));
-        assert!(lost(Err(AgentError::Unreachable(text()))));
-        assert!(lost(Err(AgentError::Foreign(text()))));
-        assert!(lost(Err(AgentError::Denied)));
-        assert!(failed(Err(AgentError::Stale { current: None })));
-        assert!(failed(Err(AgentError::Refused(text()))));
-        assert_eq!(after(Err(AgentError::NoSuchNet)), NetEnd::Done);
-        assert_eq!(after(Ok(())), NetEnd::Done);
+        for kind in NetOperation::ALL {
+            let after = |asked| after(Some(kind), asked);
+            let lost = |asked| matches!(after(asked), NetEnd::WorkerLost(_));
+            let failed = |asked| matches!(after(asked), NetEnd::Failed(_));
+            assert!(lost(Err(AgentError::Unreachable(text()))));
+            assert!(lost(Err(AgentError::Foreign(text()))));
+            assert!(lost(Err(AgentError::Denied)));
+            assert!(failed(Err(AgentError::Stale { current: None })));
+            assert!(failed(Err(AgentError::Refused(text()))));
+            assert_eq!(after(Ok(())), NetEnd::Done);
+        }
+    }
+
+    #[test]
+    fn a_net_that_the_agent_does_not_have_is_unloaded_and_never_loaded() {
+        let after = |kind| after(Some(kind), Err(AgentError::NoSuchNet));
+        assert_eq!(after(NetOperation::Unload), NetEnd::Done);
+        let NetEnd::Failed(failure) = after(NetOperation::Load) else { panic!("it is not loaded") };
+        assert_eq!(failure.code, FailureCode::NetRefused);
     }
 }

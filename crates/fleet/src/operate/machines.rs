@@ -1,6 +1,7 @@
 //! What is done to a worker's machine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mainstay_base::Id;
@@ -8,7 +9,6 @@ use mainstay_jobs::JobError;
 use mainstay_store::Tx;
 
 use super::{Attempt, Halt, later};
-use crate::decide::look::is_ours;
 use crate::decide::{WorkerEnd, end};
 use crate::error::FleetError;
 use crate::model::{Failure, FailureCode, WorkerOperation};
@@ -20,14 +20,13 @@ use crate::record::{orders, workers};
 
 /// How often a provider is asked for what may go better the next time.
 const TRIES: u32 = 4;
-/// One wait for a machine; the operation has more of them.
-const WAIT: Duration = Duration::from_secs(30);
 
 /// How an operation ended, as it is written down.
 pub(super) fn ending(end: Result<WorkerEnd, Halt>) -> Result<WorkerEnd, JobError> {
     match end {
         Ok(end) => Ok(end),
         Err(Halt::Failed(failure)) => Ok(WorkerEnd::Failed { failure, machine: None }),
+        Err(Halt::Unmade(failure)) => Ok(WorkerEnd::Unmade(failure)),
         Err(Halt::Later(error)) => Err(error),
     }
 }
@@ -56,12 +55,40 @@ impl Attempt<'_> {
         if let Some(old) = worker.machine.as_ref().filter(|old| old.name != order.name()) {
             self.end(provider, old).await?;
         }
-        if kind == WorkerOperation::Retry || self.has_open_orders().await? {
+        let is_looked_for = self.has_open_orders().await?;
+        if is_looked_for {
             self.let_orders_arrive().await?;
+        }
+        if is_looked_for || kind == WorkerOperation::Retry {
             self.destroy_leftovers(provider, Some(&order.name())).await?;
         }
-        let machine = self.persist(|| provider.create(&order)).await?;
+        let machine = self.give(provider, &order).await?;
         self.comes_up(provider, machine).await
+    }
+
+    /// Gives an order. One that is refused at once, and was never given before, has made nothing.
+    async fn give(&self, provider: &Arc<dyn Provider>, order: &Order) -> Result<Machine, Halt> {
+        let (worker, operation) = (self.crew.worker.id, self.operation);
+        let mut is_first = false;
+        self.write(async |tx| {
+            is_first = orders::give(tx, worker, operation).await?;
+            Ok(())
+        })
+        .await?;
+        let is_sure = AtomicBool::new(is_first && provider.makes_at_once());
+        let creating = || -> Outcome<'_, Machine> {
+            Box::pin(async {
+                let made = provider.create(order).await;
+                if made.as_ref().is_err_and(|error| !error.is_refusal()) {
+                    is_sure.store(false, Ordering::Relaxed);
+                }
+                made
+            })
+        };
+        self.persist(creating).await.map_err(|halt| match halt {
+            Halt::Failed(failure) if is_sure.load(Ordering::Relaxed) => Halt::Unmade(failure),
+            other => other,
+        })
     }
 
     async fn start(&self) -> Result<WorkerEnd, Halt> {
@@ -73,7 +100,7 @@ impl Attempt<'_> {
     async fn stop(&self) -> Result<WorkerEnd, Halt> {
         let (provider, machine) = (self.provider()?, self.machine()?);
         self.persist(|| provider.stop(machine)).await?;
-        let sighting = self.settle(provider, machine, Rest::Stopped).await?;
+        let sighting = self.rests(provider, machine, Rest::Stopped).await?;
         let provider_state = Some(sighting.provider_state);
         Ok(WorkerEnd::Stopped { machine: sighting.machine, provider_state })
     }
@@ -169,66 +196,9 @@ impl Attempt<'_> {
         written.await.map_err(|error: FleetError| Halt::Later(later(&error)))
     }
 
-    /// Waits until a machine runs and its own agent answers.
-    async fn comes_up(
-        &self,
-        provider: &Arc<dyn Provider>,
-        machine: Machine,
-    ) -> Result<WorkerEnd, Halt> {
-        self.remember(&machine).await?;
-        let sighting = self.settle(provider, &machine, Rest::Running).await?;
-        if sighting.machine != machine {
-            self.remember(&sighting.machine).await?;
-        }
-        let boot_id = self.answers(&sighting.machine).await?;
-        let provider_state = Some(sighting.provider_state);
-        Ok(WorkerEnd::Running { machine: sighting.machine, boot_id, provider_state })
-    }
-
-    /// Waits until a machine is at rest; one that has failed will not be.
-    async fn settle(
-        &self,
-        provider: &Arc<dyn Provider>,
-        machine: &Machine,
-        rest: Rest,
-    ) -> Result<Sighting, Halt> {
-        loop {
-            let sighting = self.persist(|| provider.wait(machine, rest, WAIT)).await?;
-            if sighting.state.is_at(rest) {
-                return Ok(sighting);
-            }
-            let is_hopeless =
-                matches!(sighting.state, MachineState::Failed | MachineState::Leaving);
-            if rest == Rest::Running && is_hopeless {
-                let why = format!("the machine is {}", sighting.provider_state);
-                return Err(failed(FailureCode::WorkerUnavailable, why));
-            }
-            tokio::time::sleep(self.fleet.shared.pace.agent).await;
-        }
-    }
-
-    /// Waits until the worker's own agent answers, and gives its run.
-    async fn answers(&self, machine: &Machine) -> Result<Id, Halt> {
-        let (fleet, worker) = (self.fleet, &self.crew.worker);
-        let Some(door) = fleet.door(worker, machine) else {
-            return Err(failed(FailureCode::WorkerUnavailable, "its machine has no address"));
-        };
-        loop {
-            let limit = fleet.shared.pace.probe;
-            let asked = tokio::time::timeout(limit, fleet.shared.agents.health(&door)).await;
-            if let Ok(Ok(health)) = asked
-                && is_ours(worker, &health)
-                && health.trouble().is_none()
-            {
-                return Ok(health.boot_id);
-            }
-            tokio::time::sleep(fleet.shared.pace.agent).await;
-        }
-    }
-
     /// Asks a provider, and again while it may do better; that a machine is gone, it must say twice. One that has
     /// trouble of its own is asked later again, for as long as the operation has time.
-    async fn persist<'p, T>(&self, ask: impl Fn() -> Outcome<'p, T>) -> Result<T, Halt> {
+    pub(super) async fn persist<'p, T>(&self, ask: impl Fn() -> Outcome<'p, T>) -> Result<T, Halt> {
         let pace = self.fleet.shared.pace;
         let mut wait = pace.retry;
         let mut was_gone = false;
@@ -269,7 +239,7 @@ impl Attempt<'_> {
     }
 
     /// Writes a machine down before anything else can go wrong.
-    async fn remember(&self, machine: &Machine) -> Result<(), Halt> {
+    pub(super) async fn remember(&self, machine: &Machine) -> Result<(), Halt> {
         let (worker, operation) = (self.crew.worker.id, self.operation);
         let remembering = self.write(async |tx| {
             match workers::remember(tx, worker, operation, machine).await? {
@@ -306,6 +276,6 @@ impl Attempt<'_> {
     }
 }
 
-fn failed(code: FailureCode, why: impl Into<String>) -> Halt {
+pub(super) fn failed(code: FailureCode, why: impl Into<String>) -> Halt {
     Halt::Failed(Failure::new(code, why))
 }

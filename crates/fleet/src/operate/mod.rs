@@ -1,9 +1,10 @@
-//! Carries out operations, as jobs: `machines` (what is done to a worker), `loads` (what is done to a
+//! Carries out operations, as jobs: `machines` (what is done to a worker; `coming` waits for it), `loads` (what is done to a
 //! net), `waiting` (what keeps it from going on is shown), `finish` (what becomes of both is written down with the
 //! end of the job).
 //!
 //! A runner may die at any point: whoever has the job next does the same again, which every step bears.
 
+mod coming;
 mod finish;
 mod loads;
 mod machines;
@@ -63,6 +64,8 @@ struct Attempt<'a> {
 enum Halt {
     /// The operation ends with this.
     Failed(Failure),
+    /// It ends with this, and no machine was made.
+    Unmade(Failure),
     /// It goes on later.
     Later(JobError),
 }
@@ -158,8 +161,8 @@ impl Attempt<'_> {
         let mut crew = self.crew.clone();
         for _ in 0..LOOKS {
             let mut found = self.fleet.look(&crew, None).await;
-            if found.health().is_some() {
-                found = found.warned(self.fleet.trouble_of(crew.worker.provider).await);
+            if found.health().is_some() && !found.has_word() {
+                found = self.fleet.hear_of(&crew.worker).await.beside(&crew.worker, found);
             }
             self.fleet.collect_within(&crew, &found).await;
             match self.finish_look(&crew, &found).await {

@@ -65,6 +65,8 @@ pub enum Conflict {
     NameTaken,
     /// The machine can't do that from where it is.
     State,
+    /// It was stopped a moment ago, and does not start yet.
+    Lingering,
     /// What the provider says, and nothing that is known.
     Other,
 }
@@ -95,6 +97,15 @@ impl ProviderError {
             // What ends by itself within seconds, the provider's own client has waited for.
             Self::Conflict { .. } | Self::Gone(_) | Self::Denied(_) | Self::Invalid(_) => false,
         }
+    }
+
+    /// Whether it is a plain no to an order: nothing was begun.
+    #[must_use]
+    pub const fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::Denied(_) | Self::Invalid(_) | Self::Conflict { kind: Conflict::Capacity, .. }
+        )
     }
 
     /// Whether somebody holds the machine, which ends in its time.
@@ -135,6 +146,7 @@ impl Conflict {
             Self::Capacity => "capacity",
             Self::NameTaken => "name_taken",
             Self::State => "state",
+            Self::Lingering => "lingering",
             Self::Other => "other",
         }
     }
@@ -148,6 +160,9 @@ impl std::fmt::Display for Conflict {
             Self::Capacity => "the provider has no room for it",
             Self::NameTaken => "the name is taken by something else",
             Self::State => "the machine can't do that from where it is",
+            Self::Lingering => {
+                "the machine was stopped a moment ago and does not start yet; try again in a while"
+            }
             Self::Other => "something stands in its way at the provider",
         })
     }

@@ -88,6 +88,12 @@ pub trait Provider: Send + Sync + 'static {
         })
     }
 
+    /// Whether an order that is [refused](ProviderError::is_refusal) has made nothing: a machine comes with one
+    /// question.
+    fn makes_at_once(&self) -> bool {
+        false
+    }
+
     /// Asks for as little as can be asked for: whether it answers at all.
     fn answers(&self) -> Outcome<'_, ()> {
         let listing = self.list();

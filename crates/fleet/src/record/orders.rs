@@ -16,6 +16,11 @@ const KEEP: Sql = Sql::same(
     "INSERT INTO machine_orders (name, provider, worker_id, since, look_at, looks)
      VALUES ($1, $2, $3, $4, $4, 0) ON CONFLICT (name) DO NOTHING",
 );
+const GIVE: Sql = Sql::same(
+    "fleet.give_order",
+    "UPDATE workers SET ordered_by = $2
+     WHERE id = $1 AND operation_id = $2 AND (ordered_by IS NULL OR ordered_by <> $2)",
+);
 const HAS: Sql = Sql::same(
     "fleet.has_orders",
     "SELECT 1 AS one FROM machine_orders WHERE worker_id = $1 LIMIT 1",
@@ -41,6 +46,11 @@ pub(super) const CLAIM: Sql = Sql::pair(
     claim!("IN (", ")"),
     claim!("= ANY (ARRAY(", "FOR UPDATE SKIP LOCKED))"),
 );
+
+/// Notes that an operation gives its order now; tells whether it is the first time that it does.
+pub(crate) async fn give(tx: &mut Tx, worker: Id, operation: Id) -> Result<bool, FleetError> {
+    Ok(tx.execute(&GIVE, values![worker, operation]).await? == 1)
+}
 
 /// Keeps an order in mind whose machine nobody has seen.
 pub(crate) async fn keep(

@@ -22,11 +22,12 @@ const STATUSES: [u16; 26] = [
 ];
 
 /// Every shape of an error, and what is none.
-const SHAPES: [&str; 14] = [
+const SHAPES: [&str; 15] = [
     r#"{"error":"something"}"#,
     r#"{"error":"something","status":"unknown"}"#,
     r#"{"message":"something"}"#,
     r#"{"status":"error","code":"unknown","message":"something"}"#,
+    CODE_ALONE,
     r#"{"error":"code","message":"something","retry_after_seconds":3}"#,
     r#"{"error":{"deep":["er"]},"message":7,"status":[],"code":null}"#,
     "something",
@@ -38,6 +39,9 @@ const SHAPES: [&str; 14] = [
     "{\"error\":\"a\\u0000b\\u001b[31m\"}",
     "{\"error\":\"cut",
 ];
+
+/// The one in which a code says it all.
+const CODE_ALONE: &str = r#"{"status":"error","code":"something"}"#;
 
 /// A provider behind an API, and the stand-in that it asks.
 enum House {
@@ -155,6 +159,9 @@ async fn every_status_in_every_shape_is_one_of_our_words(kind: ProviderKind) {
                 let error = outcome.expect_err("nothing was done");
                 let known = meanings(kind, status);
                 assert!(known.contains(&error.code()), "{status} {shape}: {error:?}");
+                // A limit says for how long, and nothing else.
+                let is_told = error.to_string().contains("something") || status == 429;
+                assert!(is_told || shape != CODE_ALONE, "{status} {shape}: {error}");
                 is_fit_to_be_told(&error);
             }
         }

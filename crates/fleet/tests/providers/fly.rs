@@ -9,7 +9,7 @@ use mainstay_fleet::providers::{
     Conflict, Departure, Fly, HostStatus, Machine, MachineState, Order, Provider as _,
     ProviderError, Rest,
 };
-use mainstay_standins::fly::{FlyOptions, FlyServer};
+use mainstay_standins::fly::{ErrorShape, FlyOptions, FlyServer};
 use mainstay_testkit::FakeClock;
 
 use crate::{PATIENCE, agents, door, fly, fly_options, fly_pair, fly_server, fly_settings, order};
@@ -148,6 +148,20 @@ async fn a_start_is_tried_again_while_the_machine_lingers_after_its_stop() {
 }
 
 #[tokio::test]
+async fn a_start_is_tried_again_in_whatever_shape_it_is_refused() {
+    for shape in ErrorShape::ALL {
+        let options = FlyOptions { shape, ..fly_options() };
+        let server = fly_server(options.clone()).await;
+        let provider = fly(fly_settings(&server, &options));
+        let machine = running(&provider, &order(1)).await;
+        provider.stop(&machine).await.unwrap();
+        provider.wait(&machine, Rest::Stopped, PATIENCE).await.unwrap();
+        provider.start(&machine).await.unwrap_or_else(|error| panic!("{shape:?}: {error}"));
+        assert_eq!(count(&server, "/start"), 3, "{shape:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_start_that_is_refused_for_too_long_is_a_conflict() {
     let options = FlyOptions { lingering_starts: 1_000, ..fly_options() };
     let server = fly_server(options.clone()).await;
@@ -158,7 +172,8 @@ async fn a_start_that_is_refused_for_too_long_is_a_conflict() {
     provider.stop(&machine).await.unwrap();
     provider.wait(&machine, Rest::Stopped, PATIENCE).await.unwrap();
     let refused = provider.start(&machine).await.unwrap_err();
-    assert!(matches!(refused, ProviderError::Conflict { kind: Conflict::State, .. }), "{refused}");
+    let is_lingering = matches!(refused, ProviderError::Conflict { kind: Conflict::Lingering, .. });
+    assert!(is_lingering, "{refused}");
     assert!(refused.to_string().contains("still active"), "{refused}");
 }
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mainstay_base::Id;
+use mainstay_fleet::providers::Conflict;
 use mainstay_fleet::{
-    FailureCode, FleetError, NetOperation, NetPatch, ProviderError, ProviderKind, Waited,
+    FailureCode, FleetError, NetOperation, NetPatch, Pace, ProviderError, ProviderKind, Waited,
     WorkerOperation, WorkerStatus,
 };
 use mainstay_store::Sql;
@@ -53,6 +54,49 @@ each_database! {
                 house.operate(user, worker, WorkerOperation::Delete).await.unwrap();
             }
         }
+        running.stop().await;
+    }
+
+    async fn an_order_that_was_refused_is_looked_for_by_nobody(database: &TestDatabase) {
+        let full = ProviderError::Conflict { kind: Conflict::Capacity, detail: "full".to_owned() };
+        let refusals =
+            [ProviderError::Invalid("422".to_owned()), ProviderError::Denied("401".to_owned()), full];
+        let world = World::new(ProviderKind::Fly);
+        let pace = Pace { orders_arrive: Duration::from_secs(3_600), ..quick() };
+        let house = House::with(database, world, Arc::default(), pace).await;
+        let running = house.run();
+        let user = house.user().await;
+        for refusal in refusals {
+            let worker = house.worker(user, refusal.code()).await;
+            house.world.fail(Call::Create, std::slice::from_ref(&refusal));
+            house.operate(user, worker, WorkerOperation::Provision).await.unwrap_err();
+            house.world.fail(Call::Create, std::slice::from_ref(&refusal));
+            house.operate(user, worker, WorkerOperation::Retry).await.unwrap_err();
+            house.operate(user, worker, WorkerOperation::Destroy).await.unwrap();
+            assert_eq!(open_orders(&house).await, 0, "{refusal}");
+        }
+        running.stop().await;
+    }
+
+    async fn an_order_that_is_refused_after_a_doubt_is_looked_for(database: &TestDatabase) {
+        let (house, running) = House::running(database).await;
+        let user = house.user().await;
+        let refused = ProviderError::Invalid("422".to_owned());
+        let doubt = ProviderError::Ambiguous("408".to_owned());
+        let worker = house.worker(user, "w").await;
+        house.world.fail(Call::Create, &[doubt, refused.clone()]);
+        house.operate(user, worker, WorkerOperation::Provision).await.unwrap_err();
+        house.operate(user, worker, WorkerOperation::Destroy).await.unwrap();
+        assert_eq!(open_orders(&house).await, 1);
+        // Somebody gave it before, and did not live to hear the answer.
+        let worker = house.worker(user, "v").await;
+        running.stop().await;
+        house.begin(user, worker, WorkerOperation::Provision).await.unwrap();
+        house.execute("UPDATE workers SET ordered_by = operation_id").await;
+        house.world.fail(Call::Create, &[refused]);
+        let running = house.run();
+        house.operate(user, worker, WorkerOperation::Destroy).await.unwrap();
+        assert_eq!(open_orders(&house).await, 2);
         running.stop().await;
     }
 

@@ -341,8 +341,11 @@ each_database! {
         house.sweep(&mut house.engine()).await;
         assert_eq!(house.stands(user, worker).await, "error unloaded", "the loop brings nobody back");
         house.world.pretend_generation(worker, 1);
+        let reason = async || house.fleet.find_worker(user, worker).await.unwrap().worker.reason.unwrap_or_default();
+        assert!(reason().await.contains("connection refused"), "{}", reason().await);
         house.operate(user, worker, check).await.unwrap();
         assert_eq!(house.stands(user, worker).await, "error unloaded", "nor does a stranger");
+        assert!(reason().await.contains("of generation 1"), "what is wrong now: {}", reason().await);
         house.world.pretend_generation(worker, 2);
         house.operate(user, worker, check).await.unwrap();
         assert_eq!(house.stands(user, worker).await, "ready loaded");

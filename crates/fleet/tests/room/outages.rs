@@ -118,7 +118,7 @@ each_database! {
         let worker = house.ready(user, "w").await;
         running.stop().await;
         // What was shown before it began is not what it waits for.
-        house.world.fail(Call::List, &[down()]);
+        house.world.fail(Call::List, &[down(), down()]);
         let mut engine = house.engine();
         house.sweep(&mut engine).await;
         assert_eq!(reason(&house, user, worker).await, Some(down().to_string()));
@@ -145,7 +145,7 @@ each_database! {
         house.sweep(&mut engine).await;
         assert_eq!(reason(&house, user, worker).await, None);
         assert_eq!(house.words_after(user, before).await, Vec::<String>::new());
-        house.world.fail(Call::List, &[down()]);
+        house.world.fail(Call::Look, &[down()]);
         house.operate(user, worker, WorkerOperation::HealthCheck).await.unwrap();
         assert_eq!(reason(&house, user, worker).await, Some(down().to_string()));
         running.stop().await;
@@ -204,6 +204,75 @@ each_database! {
             told.iter().filter(|event| event["type"] == "fleet_mass_failure").collect();
         assert_eq!(told.len(), 1, "{told:?}");
         assert_eq!((&told[0]["asked"], &told[0]["failed"]), (&3.into(), &3.into()));
+        running.stop().await;
+    }
+
+    async fn that_most_fail_is_told_to_whoever_comes_later_until_it_is_over(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
+        let mut workers = Vec::new();
+        for number in 0..3 {
+            workers.push(house.ready(user, &format!("w{number}")).await);
+        }
+        let cut = |is_cut| workers.iter().for_each(|worker| house.world.cut(*worker, is_cut));
+        let fail = || [Call::List, Call::Look].map(|call| house.world.fail(call, &vec![down(); 50]));
+        let told = async || {
+            let told = house.told_everybody(user).await;
+            let told = told.iter().map(|event| event["type"].as_str().unwrap().to_owned());
+            told.filter(|kind| kind.starts_with("fleet_mass")).collect::<Vec<_>>()
+        };
+        let (mut engine, mut other) = (house.engine(), house.engine());
+        house.sweep(&mut engine).await;
+        assert_eq!(house.fleet.mass_failure().await.unwrap(), None);
+        (cut(true), fail());
+        house.sweep(&mut engine).await;
+        let failure = house.fleet.mass_failure().await.unwrap().unwrap();
+        assert_eq!((failure.asked, failure.failed), (3, 3));
+        // Another instance, which finds nobody due, knows nothing against it.
+        house.execute("UPDATE workers SET probe_at = 9000000000000000").await;
+        other.sweep().await.unwrap();
+        assert_eq!(house.fleet.mass_failure().await.unwrap(), Some(failure));
+        cut(false);
+        house.world.heal_provider();
+        house.sweep(&mut engine).await;
+        assert_eq!(house.fleet.mass_failure().await.unwrap(), None);
+        let over = ["fleet_mass_failure", "fleet_mass_failure_over"];
+        assert_eq!(told().await, over);
+        // Whoever pulled it died: what nobody holds any more is not shown, and let go by whoever comes.
+        (cut(true), fail());
+        house.sweep(&mut house.engine()).await;
+        assert!(house.fleet.mass_failure().await.unwrap().is_some());
+        house.execute("UPDATE fleet_brake SET seen_at = 1").await;
+        assert_eq!(house.fleet.mass_failure().await.unwrap(), None);
+        house.execute("UPDATE workers SET probe_at = 9000000000000000").await;
+        other.sweep().await.unwrap();
+        assert_eq!(told().await, [over, over].concat());
+        running.stop().await;
+    }
+
+    async fn the_word_of_fly_is_kept_by_one_list_of_all_and_tells_nobody(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
+        let worker = house.ready(user, "w").await;
+        let word = async || house.fleet.find_worker(user, worker).await.unwrap().worker.provider_state;
+        let mut engine = house.engine();
+        house.execute("UPDATE workers SET provider_state = 'of old'").await;
+        let before = house.told(user).await.len();
+        house.sweep(&mut engine).await;
+        assert_eq!(word().await.as_deref(), Some("running"));
+        assert_eq!(house.told(user).await.len(), before, "it is no change of the worker");
+        // What a list leaves out is not gone, and its word stays.
+        house.execute("UPDATE workers SET provider_state = 'of old'").await;
+        house.world.hide_machines();
+        house.advance(Duration::from_secs(11));
+        house.sweep(&mut engine).await;
+        assert_eq!((house.stands(user, worker).await, word().await.as_deref()), ("ready".to_owned(), Some("of old")));
+        // Where it comes back, it has a word again.
+        house.world.heal_provider();
+        house.world.cut(worker, true);
+        house.operate(user, worker, WorkerOperation::HealthCheck).await.unwrap();
+        assert_eq!((house.stands(user, worker).await, word().await), ("error".to_owned(), None));
+        house.world.cut(worker, false);
+        house.operate(user, worker, WorkerOperation::HealthCheck).await.unwrap();
+        assert_eq!((house.stands(user, worker).await, word().await.as_deref()), ("ready".to_owned(), Some("running")));
         running.stop().await;
     }
 

@@ -366,6 +366,10 @@ impl Provider for World {
         self.kind
     }
 
+    fn makes_at_once(&self) -> bool {
+        !self.inner.lock().unwrap().makes_before_failing
+    }
+
     fn create<'a>(&'a self, order: &'a Order) -> Outcome<'a, Machine> {
         let made = self.called(Call::Create, |inner| {
             let name = order.name();

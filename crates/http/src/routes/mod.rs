@@ -32,6 +32,7 @@ mod journey_runs;
 mod journeys;
 mod judging;
 mod kept;
+mod mass_failure;
 mod metrics;
 mod nets;
 mod now;
@@ -141,6 +142,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(shares::read))
         .routes(routes!(workers::list, workers::create))
         .routes(routes!(workers::providers))
+        .routes(routes!(mass_failure::read))
         .routes(routes!(workers::find, worker_operations::remove))
         .routes(routes!(worker_operations::provision))
         .routes(routes!(worker_operations::start))

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::Refusal;
+use super::services::not_null;
 use super::workers::{EndedOperation, FleetOperation, changed};
 use crate::code::Code;
 use crate::error::Error;
@@ -29,7 +30,7 @@ pub(super) struct Net {
     /// What its owner calls it.
     #[schema(example = "checkout")]
     name: String,
-    /// What it runs.
+    /// What it runs, as it was written: whoever reads the net reads it all, so it is no place for secrets.
     #[schema(value_type = Object)]
     definition: Value,
     /// Which worker it is for.
@@ -77,9 +78,11 @@ pub(super) struct WantedNet {
 #[serde(deny_unknown_fields)]
 pub(super) struct NetChange {
     /// What to call it.
+    #[serde(default, deserialize_with = "not_null")]
     #[schema(nullable = false)]
     name: Option<String>,
     /// What it runs. Another definition unloads it.
+    #[serde(default, deserialize_with = "not_null")]
     #[schema(value_type = Option<Object>, nullable = false)]
     definition: Option<Value>,
     /// Which worker it is for; `null` is no one. Another worker unloads it.

@@ -355,7 +355,7 @@ fn changed_headers<'de, D: Deserializer<'de>>(
 }
 
 /// What can't be taken away may be left out, but is not `null`.
-fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(super) fn not_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)

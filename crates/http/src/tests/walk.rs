@@ -113,6 +113,7 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("GET", "/api/workers", "viewer"),
     ("POST", "/api/workers", "editor"),
     ("GET", "/api/workers/providers", "viewer"),
+    ("GET", "/api/workers/mass-failure", "viewer"),
     ("GET", "/api/workers/{id}", "viewer"),
     ("DELETE", "/api/workers/{id}", "editor"),
     ("POST", "/api/workers/{id}/provision", "editor"),

@@ -170,7 +170,7 @@ mod tests {
             assert!(told.contains(&wanted) && !told.contains("hunter2"), "{told}");
         }
         let told = loaded(&THREE[..1], "").unwrap_err();
-        assert!(told.contains("FLY_API_TOKEN is set but FLY_APP, FLY_IMAGE is not"), "{told}");
+        assert!(told.contains("FLY_API_TOKEN is set but FLY_APP, FLY_IMAGE are not"), "{told}");
     }
 
     #[test]

@@ -109,13 +109,20 @@ pub enum Problem {
         missing: &'static str,
     },
     /// Several settings that only work all together.
-    #[error("{given} is set but {missing} is not; set all of them or none")]
+    #[error(
+        "{given} {} set but {missing} {} not; set all of them or none", are(.given), are(.missing)
+    )]
     Parts {
         /// The variables that are there.
         given: String,
         /// The variables that are not.
         missing: String,
     },
+}
+
+/// The verb for one name, or for several with commas between.
+fn are(names: &str) -> &'static str {
+    if names.contains(',') { "are" } else { "is" }
 }
 
 /// Why a value does not do, as the rest of a sentence: `is not a …; give …`.

@@ -248,14 +248,13 @@ fn start(machine: &mut Machine, options: &FlyOptions, now: Now) -> Reply {
         State::Stopped | State::Failed => match machine.lingering.checked_sub(1) {
             Some(left) => {
                 machine.lingering = left;
-                return precondition("machine still active, refusing to start");
+                return precondition(options, "machine still active, refusing to start");
             }
             None => machine.become_(State::Starting, options.start_reads, now.wall),
         },
         _ => {
-            return precondition(&format!(
-                "unable to start machine from current state: '{previous}'"
-            ));
+            let message = format!("unable to start machine from current state: '{previous}'");
+            return precondition(options, &message);
         }
     }
     Reply::json(200, &json!({ "previous_state": previous }))
@@ -272,7 +271,8 @@ fn stop(machine: &mut Machine, options: &FlyOptions, now: Now) -> Reply {
         }
         State::Stopping | State::Stopped | State::Failed => ok(),
         other => {
-            precondition(&format!("unable to stop machine from current state: '{}'", other.name()))
+            let state = other.name();
+            precondition(options, &format!("unable to stop machine from current state: '{state}'"))
         }
     }
 }
@@ -295,7 +295,7 @@ fn update(machine: &mut Machine, question: &Question, options: &FlyOptions, now:
 fn destroy(machine: &mut Machine, question: &Question, options: &FlyOptions, now: Now) -> Reply {
     let is_forced = question.parameter("force") == Some("true");
     if !is_forced && machine.state != State::Stopped {
-        return precondition("unable to destroy machine, not currently stopped");
+        return precondition(options, "unable to destroy machine, not currently stopped");
     }
     machine.become_(State::Destroying, options.stop_reads, now.wall);
     ok()
@@ -320,8 +320,8 @@ pub(crate) fn missing() -> Reply {
     error(404, "machine not found")
 }
 
-fn precondition(message: &str) -> Reply {
-    error(412, &format!("failed_precondition: {message}"))
+fn precondition(options: &FlyOptions, message: &str) -> Reply {
+    options.shape.reply(412, "failed_precondition", message)
 }
 
 pub(crate) fn error(status: u16, message: &str) -> Reply {

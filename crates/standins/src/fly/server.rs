@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::app::{App, Now, error, missing};
 use super::machine::{Machine, State};
+use super::shape::ErrorShape;
 use super::switches::Switches;
 use crate::agent::Agent;
 use crate::door::{Answering, Coming, Door, Question, Reply};
@@ -40,6 +41,8 @@ pub struct FlyOptions {
     pub lingering_starts: u32,
     /// Whether it counts how often it is asked.
     pub is_limited: bool,
+    /// How it says that a machine can't do that from where it is.
+    pub shape: ErrorShape,
     /// The port of agents on their machines; without one no agent runs.
     pub agent_port: Option<u16>,
 }
@@ -74,6 +77,7 @@ impl Default for FlyOptions {
             stop_reads: 1,
             lingering_starts: 2,
             is_limited: true,
+            shape: ErrorShape::Error,
             agent_port: None,
         }
     }

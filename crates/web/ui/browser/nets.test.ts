@@ -30,6 +30,12 @@ describe('nets', { timeout: LONG_MS }, () => {
     await expect.poll(() => page.locator('li.wrong').allInnerTexts()).toEqual(['3']);
     await page.getByText('a comma or } is expected here').waitFor();
     await lookAround(page, 'net-mistake');
+    await page.getByLabel('Name', { exact: true }).fill('spare net');
+    await text.fill('{\n  "services": [\n    {"name": "x", "url": "https://x.example.org", "headers": {"X-Key": "k"}}\n  ],\n  "extra": 1\n}');
+    await page.getByText('put no password or token in them').waitFor();
+    await page.getByRole('button', { name: 'Add the net' }).click();
+    await expect.poll(() => page.locator('li.wrong').allInnerTexts()).toEqual(['5']);
+    await page.getByText('unknown field `extra`').first().waitFor();
     const url = await stage.asAdmin(async (api) => (await api.list<{ health_endpoint: string }>('/api/services?q=Catalog'))[0]?.health_endpoint ?? '');
     await text.fill(JSON.stringify({ services: [{ name: 'Catalog', url, format: 'status' }] }, null, 2));
     await page.getByLabel('Name', { exact: true }).fill('spare net');

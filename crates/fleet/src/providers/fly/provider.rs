@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 use super::calls::{Calls, NOBODY};
 use super::order::{self, GENERATION, WORKER};
 use super::reading::Told;
-use super::refusal::{holder_of_name, is_lingering};
+use super::refusal::holder_of_name;
 use super::settings::FlySettings;
 use crate::agents::AgentKey;
 use crate::providers::api::SetUpError;
@@ -66,7 +66,7 @@ impl Fly {
         let token = self.key.token(&order.name());
         let body = order::body(order, &self.settings, &token);
         match self.calls.create(body).await {
-            Ok(told) => self.read(&told).map(|seen| seen.machine),
+            Ok(told) => self.read(&told).map(|seen| seen.machine).map_err(of_no_name),
             Err(error) => self.look_up(order, error).await,
         }
     }
@@ -118,10 +118,13 @@ impl Fly {
         self.calls.release(id, &nonce).await;
         match started {
             Ok(()) => self.see(machine).await.map(|seen| seen.machine),
-            Err(ProviderError::Conflict { kind: Conflict::State, detail }) => {
+            Err(ProviderError::Conflict {
+                kind: kind @ (Conflict::State | Conflict::Lingering),
+                detail,
+            }) => {
                 let seen = self.see(machine).await?;
                 let is_up = matches!(seen.state, MachineState::Running | MachineState::Starting);
-                let refused = ProviderError::Conflict { kind: Conflict::State, detail };
+                let refused = ProviderError::Conflict { kind, detail };
                 if is_up { Ok(seen.machine) } else { Err(refused) }
             }
             Err(error) => Err(error),
@@ -136,7 +139,9 @@ impl Fly {
         let trying = async {
             loop {
                 match self.calls.start(id, nonce).await {
-                    Err(refused) if is_lingering(&refused) => last = Some(refused),
+                    Err(refused @ ProviderError::Conflict { kind: Conflict::Lingering, .. }) => {
+                        last = Some(refused)
+                    }
                     other => return other,
                 }
                 sleep(pace.start_every).await;
@@ -153,11 +158,14 @@ impl Fly {
         let stopped = self.calls.stop(id, &nonce).await;
         self.calls.release(id, &nonce).await;
         match stopped {
-            Err(ProviderError::Conflict { kind: Conflict::State, detail }) => {
+            Err(ProviderError::Conflict {
+                kind: kind @ (Conflict::State | Conflict::Lingering),
+                detail,
+            }) => {
                 let seen = self.see(machine).await?;
                 let is_down =
                     seen.state.is_at(Rest::Stopped) || seen.state == MachineState::Stopping;
-                let refused = ProviderError::Conflict { kind: Conflict::State, detail };
+                let refused = ProviderError::Conflict { kind, detail };
                 if is_down { Ok(()) } else { Err(refused) }
             }
             other => other,
@@ -232,6 +240,14 @@ impl Fly {
     }
 }
 
+/// What was made can't be read, and was made all the same.
+fn of_no_name(error: ProviderError) -> ProviderError {
+    match error {
+        ProviderError::Invalid(detail) => ProviderError::Conflict { kind: Conflict::Other, detail },
+        other => other,
+    }
+}
+
 impl Provider for Fly {
     fn kind(&self) -> ProviderKind {
         ProviderKind::Fly
@@ -276,6 +292,10 @@ impl Provider for Fly {
             listed.retain(|seen| seen.machine.name.is_of(worker));
             Ok(listed)
         })
+    }
+
+    fn makes_at_once(&self) -> bool {
+        true
     }
 
     /// A list of all machines of an app may be long.

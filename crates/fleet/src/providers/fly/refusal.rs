@@ -11,6 +11,9 @@ use crate::providers::machine::MAX_WORD;
 /// How long Fly is left alone when it says only that we ask too often.
 pub(super) const LEFT_ALONE: Duration = Duration::from_secs(1);
 
+/// What Fly calls a machine that can't do that from where it is.
+const PRECONDITION: &str = "failed_precondition";
+
 /// What a question may have had done by the time that it failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
@@ -45,22 +48,13 @@ pub(super) fn read(answer: &WebAnswer, effect: Effect) -> ProviderError {
         409 if said.has("version") => conflict(Conflict::Version),
         409 | 412 if said.has_no_room() => conflict(Conflict::Capacity),
         409 => conflict(Conflict::Other),
+        412 if said.is_lingering() => conflict(Conflict::Lingering),
         412 => conflict(Conflict::State),
         // It may have been done before the time was over.
         408 if effect != Effect::Reads => ProviderError::Ambiguous(detail),
         500..=599 if effect == Effect::Makes => ProviderError::Ambiguous(detail),
         408 | 500..=599 => ProviderError::Unreachable(detail),
         _ => ProviderError::Invalid(detail),
-    }
-}
-
-/// Whether a machine was stopped a moment ago, and does not start yet.
-pub(super) fn is_lingering(error: &ProviderError) -> bool {
-    match error {
-        ProviderError::Conflict { kind: Conflict::State, detail } => {
-            detail.contains("failed_precondition") && detail.contains("still active")
-        }
-        _ => false,
     }
 }
 
@@ -79,36 +73,43 @@ struct Said {
 }
 
 impl Said {
-    /// `{"error","status"?}`, `{"message"}`, `{"status":"error","code","message"}`, or plain text.
+    /// `{"error","status"?}`, `{"message"}`, `{"status":"error","code","message"?}`, or plain text.
     fn of(answer: &WebAnswer) -> Self {
         let body = serde_json::from_slice::<Value>(&answer.body).unwrap_or(Value::Null);
-        let text = |name: &str| body.get(name).and_then(Value::as_str).map(told);
+        let text = |name: &str| {
+            let text = told(body.get(name)?.as_str()?);
+            (!text.is_empty()).then_some(text)
+        };
         let plain = || told(&String::from_utf8_lossy(&answer.body));
         let is_json = body.is_object();
         let message = text("error").or_else(|| text("message"));
         let message = message.unwrap_or_else(|| if is_json { String::new() } else { plain() });
-        let code = text("code").or_else(|| text("status")).unwrap_or_default();
-        Self { message, code }
+        // That it is an error says its status.
+        let code = text("code").or_else(|| text("status").filter(|word| word != "error"));
+        Self { message, code: code.unwrap_or_default() }
     }
 
     fn is(&self, code: &str) -> bool {
-        self.code == code || self.message.starts_with(&format!("{code}:"))
+        self.code == code || self.message == code || self.message.starts_with(&format!("{code}:"))
     }
 
     fn has(&self, words: &str) -> bool {
-        self.message.to_ascii_lowercase().contains(words)
+        [&self.message, &self.code].iter().any(|said| said.to_ascii_lowercase().contains(words))
     }
 
     fn has_no_room(&self) -> bool {
         ["capacity", "insufficient resources", "no room"].iter().any(|words| self.has(words))
     }
 
+    /// A failed precondition without a word may be this one, which ends by itself.
+    fn is_lingering(&self) -> bool {
+        let is_mute = self.message.is_empty() || self.message == PRECONDITION;
+        self.has("still active") || is_mute && self.is(PRECONDITION)
+    }
+
     fn detail(&self, status: u16) -> String {
-        if self.message.is_empty() {
-            format!("{status}")
-        } else {
-            format!("{status} {}", self.message)
-        }
+        let said = if self.message.is_empty() { &self.code } else { &self.message };
+        format!("{status} {said}").trim_end().to_owned()
     }
 }
 
@@ -140,6 +141,12 @@ mod tests {
         ] {
             assert_eq!(refused(404, body), ProviderError::Gone("404 machine not found".to_owned()));
         }
+        let mute = r#"{"status":"error","code":"not_found"}"#;
+        assert_eq!(refused(404, mute), ProviderError::Gone("404 not_found".to_owned()));
+        let empty = r#"{"error":"","code":"not_found","message":""}"#;
+        assert_eq!(refused(404, empty), ProviderError::Gone("404 not_found".to_owned()));
+        let only = r#"{"status":"error"}"#;
+        assert_eq!(refused(404, only), ProviderError::Gone("404".to_owned()));
         assert_eq!(refused(404, ""), ProviderError::Gone("404".to_owned()));
         assert_eq!(refused(404, "{}"), ProviderError::Gone("404".to_owned()));
     }
@@ -159,8 +166,51 @@ mod tests {
             conflict(409, r#"{"error":"x","status":"name_taken"}"#),
             Some(Conflict::NameTaken)
         );
-        let active = r#"{"error":"failed_precondition: machine still active, refusing to start"}"#;
-        assert_eq!(conflict(412, active), Some(Conflict::State));
+    }
+
+    #[test]
+    fn a_machine_that_lingers_is_known_in_every_shape_and_by_no_other_status() {
+        let active = "machine still active, refusing to start";
+        let created = "unable to start machine from current state: 'created'";
+        let coded = |words: &str| {
+            format!(r#"{{"status":"error","code":"failed_precondition","message":"{words}"}}"#)
+        };
+        for (words, kind) in [(active, Conflict::Lingering), (created, Conflict::State)] {
+            for body in [
+                format!(r#"{{"error":"failed_precondition: {words}"}}"#),
+                format!(r#"{{"error":"{words}","status":"failed_precondition"}}"#),
+                format!(r#"{{"message":"failed_precondition: {words}"}}"#),
+                format!(r#"{{"message":"{words}","code":"failed_precondition"}}"#),
+                coded(words),
+                format!("failed_precondition: {words}"),
+                words.to_owned(),
+            ] {
+                assert_eq!(conflict(412, &body), Some(kind), "{body}");
+            }
+        }
+        // Without a word it may be this one; with another code, or none at all, it is not.
+        for body in [
+            r#"{"status":"error","code":"failed_precondition"}"#,
+            r#"{"status":"error","code":"failed_precondition","message":""}"#,
+            r#"{"error":"failed_precondition"}"#,
+            "failed_precondition",
+        ] {
+            assert_eq!(conflict(412, body), Some(Conflict::Lingering), "{body}");
+        }
+        for body in ["", "{}", "no", r#"{"status":"error","code":"volume_in_use"}"#] {
+            assert_eq!(conflict(412, body), Some(Conflict::State), "{body}");
+        }
+        for status in [301, 400, 401, 403, 404, 408, 409, 410, 422, 429, 500, 502, 503] {
+            assert_ne!(conflict(status, &coded(active)), Some(Conflict::Lingering), "{status}");
+        }
+    }
+
+    #[test]
+    fn what_is_said_by_a_code_alone_is_told() {
+        let region = refused(422, r#"{"status":"error","code":"invalid_region"}"#);
+        assert_eq!(region, ProviderError::Invalid("422 invalid_region".to_owned()));
+        let lease = r#"{"status":"error","code":"lease_held"}"#;
+        assert_eq!(conflict(409, lease), Some(Conflict::Leased));
     }
 
     #[test]

@@ -12,11 +12,11 @@ fn what_is_missing_or_wrong_is_named_at_the_start() {
     for (given, words) in [
         (
             vec![token],
-            "FLY_API_TOKEN is set but FLY_APP, FLY_IMAGE is not; set all of them or none",
+            "FLY_API_TOKEN is set but FLY_APP, FLY_IMAGE are not; set all of them or none",
         ),
         (
             vec![token, ("FLY_APP", "my-fleet")],
-            "FLY_API_TOKEN, FLY_APP is set but FLY_IMAGE is not; set all of them or none",
+            "FLY_API_TOKEN, FLY_APP are set but FLY_IMAGE is not; set all of them or none",
         ),
         (
             vec![token, ("FLY_APP", "My Fleet"), ("FLY_IMAGE", "registry.fly.io/a:1")],

@@ -1,11 +1,12 @@
 import type { Failure } from '../lib/api/client';
-import { readNet, readNets, readWorker, readWorkers } from '../lib/api/fleet';
+import { readMassFailure, readNet, readNets, readWorker, readWorkers } from '../lib/api/fleet';
 import { readAll } from '../lib/api/list';
 import {
   EMPTY,
   FLEET_EVENTS,
   heard,
   MASS_FAILURE,
+  MASS_FAILURE_OVER,
   readAnew,
   withRead,
   without,
@@ -25,11 +26,11 @@ const PAUSE_MS = 10_000;
 /** Where more have changed, all of them are read at once. */
 const SINGLE_READS = 20;
 
-/** That most workers failed at once, which nothing is done about yet. */
+/** That most workers fail at once, which nothing is done about yet. */
 export interface Alert {
   readonly asked: number;
   readonly failed: number;
-  readonly at: string;
+  readonly since: string;
 }
 
 /** The own workers and nets, as they are now. All who use it share one reading. */
@@ -39,9 +40,12 @@ class Fleet {
   known = $state(false);
   failure = $state.raw<Failure | null>(null);
   reading = $state(false);
-  alert = $state.raw<Alert | null>(null);
+  #alert = $state.raw<Alert | null>(null);
+  /** Until it is over: another one is another matter. */
+  #putAway = $state(false);
   readonly workers = $derived(this.known ? [...this.#state.workers.values()] : null);
   readonly nets = $derived(this.known ? [...this.#state.nets.values()] : null);
+  readonly alert = $derived(this.#putAway ? null : this.#alert);
   readonly #netsOf = $derived(byWorker(this.#state.nets.values()));
   /** What was removed while something was on its way. */
   readonly #removed = new Set<string>();
@@ -49,6 +53,7 @@ class Fleet {
   readonly #leaving = new Set<string>();
   readonly #unread = { workers: new Set<string>(), nets: new Set<string>() };
   #turn = 0;
+  #doubt = 0;
   #soonLists = calmly(() => this.read(), PAUSE_MS);
   #soonItems = calmly(() => this.#readItems());
 
@@ -85,6 +90,11 @@ class Fleet {
     };
     this.known = true;
     return true;
+  }
+
+  /** Does not show that most workers fail any more, until they do the next time. */
+  putAlertAway(): void {
+    this.#putAway = true;
   }
 
   /** Reads all again, as soon as the server likes it. */
@@ -144,18 +154,23 @@ class Fleet {
     this.#soonItems = calmly(() => this.#readItems());
     const ask = () => {
       this.readSoon();
+      void this.#readAlert();
     };
     const stops = [
       stream.on(FLEET_EVENTS, (event) => {
         this.#hear(event);
       }),
       stream.on([MASS_FAILURE], ({ asked, failed, at }) => {
-        this.alert = { asked: Number(asked), failed: Number(failed), at };
+        this.#doubts({ asked: Number(asked), failed: Number(failed), since: at });
+      }),
+      stream.on([MASS_FAILURE_OVER], () => {
+        this.#doubts(null);
       }),
       stream.onReload(ask),
       onReturn(ask),
       onReadAgain(ask),
     ];
+    void this.#readAlert();
     void this.read().then((read) => {
       if (!read) ask();
     });
@@ -163,9 +178,23 @@ class Fleet {
       this.#soonLists.stop();
       this.#soonItems.stop();
       this.#turn += 1;
+      this.#doubt += 1;
       this.reading = false;
       for (const stop of stops) stop();
     };
+  }
+
+  /** What is told while it is read is newer. */
+  async #readAlert(): Promise<void> {
+    const turn = (this.#doubt += 1);
+    const answer = await readMassFailure();
+    if (answer.ok && turn === this.#doubt) this.#doubts(answer.value.mass_failure);
+  }
+
+  #doubts(alert: Alert | null): void {
+    this.#doubt += 1;
+    this.#alert = alert;
+    if (alert === null) this.#putAway = false;
   }
 
   #hear(event: LiveEvent): void {

@@ -48,6 +48,11 @@ describe('readSystem', () => {
     });
   });
 
+  it('gives the field that is wrong, where the server names one', async () => {
+    answerWith('{"error":"No","code":"invalid_definition","detail":"d","field":"definition.extra"}', 400);
+    expect(await readSystem()).toMatchObject({ ok: false, failure: { field: 'definition.extra' } });
+  });
+
   it.each(['<html>', '{"status":"ok"}', '[]'])('sees that %s is no answer', async (body) => {
     answerWith(body);
     expect(await readSystem()).toMatchObject({

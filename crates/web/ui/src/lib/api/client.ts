@@ -15,6 +15,8 @@ export interface Failure {
   readonly code: string | null;
   /** The answer's status; null when there was none. */
   readonly status: number | null;
+  /** What of the request is wrong, where the server named it: `definition.services[0].url`. */
+  readonly field?: string;
   /** Seconds until another try may succeed, when the server named them. */
   readonly retryAfter: number | null;
 }
@@ -227,7 +229,9 @@ export function refusal(status: number, body: Body | null): Failure {
     const value = body?.[name];
     return typeof value === 'string' && value !== '' ? value : null;
   };
+  const field = word('field');
   return {
+    ...(field === null ? {} : { field }),
     title: word('error') ?? `The server answered with status ${String(status)}`,
     detail: word('detail') ?? "It gave no reason. The server's log has more.",
     requestId: word('request_id'),

@@ -14,6 +14,7 @@ export type NewWorker = Schemas['NewWorker'];
 export type NewNet = Schemas['NewNet'];
 export type NetChange = Schemas['NetChange'];
 export type MachineProvider = Schemas['MachineProvider'];
+export type Doubt = Schemas['FleetDoubt'];
 export type Forgotten = Schemas['ForgottenWorker'];
 
 /** What is done to a worker, as the server's addresses name it. */
@@ -37,6 +38,11 @@ export function readWorker(id: string): Promise<Answer<Worker>> {
 /** Where machines can come from, and which of them are set up. */
 export function readProviders(): Promise<Answer<Slice<MachineProvider>>> {
   return read(`${WORKERS}/providers`, isSlice<MachineProvider>);
+}
+
+/** That most workers fail at once, while nothing is done about it yet. */
+export function readMassFailure(): Promise<Answer<Doubt>> {
+  return read(`${WORKERS}/mass-failure`, isDoubt);
 }
 
 export function createWorker(wanted: NewWorker): Promise<Answer<Worker>> {
@@ -84,6 +90,10 @@ export function deleteNet(id: string, generation: number): Promise<Answer<null>>
 
 function isWorker(body: Body): body is Body & Worker {
   return typeof body['id'] === 'string' && Array.isArray(body['nets']);
+}
+
+function isDoubt(body: Body): body is Body & Doubt {
+  return typeof body['mass_failure'] === 'object';
 }
 
 function isForgotten(body: Body): body is Body & Forgotten {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EXAMPLE, offsetOfPath, partsOf, readDefinition, refusedAt, written } from './definition';
+import { EXAMPLE, hasHeaders, offsetOfPath, partsOf, readDefinition, refusedAt, written } from './definition';
 
 const SOURCE = written({
   services: [
@@ -37,6 +37,12 @@ describe('what is no JSON is told at its place', () => {
   });
 });
 
+it('a definition with headers is told from one without', () => {
+  const having = (headers: unknown) => hasHeaders({ services: [{ name: 'a' }, null, { headers }] });
+  expect([having({ Authorization: 'x' }), having({}), having(null), having('x')]).toEqual([true, false, false, false]);
+  expect([hasHeaders({}), hasHeaders({ services: 7 })]).toEqual([false, false]);
+});
+
 describe('the server names a place', () => {
   it.each([
     ['services[1].url', '"url": "nowhere",'],
@@ -54,6 +60,10 @@ describe('the server names a place', () => {
     expect(found).toMatchObject({ line: 9, path: 'services.1.url' });
     const told = "The definition can't be run: services[1].url: relative URL without a base.";
     expect(refusedAt(SOURCE, told), 'as the server says it').toMatchObject({ line: 9, path: 'services.1.url' });
+    const unknown = 'Odd: unknown field `odd`, expected `services` or `journeys`.';
+    expect(refusedAt(SOURCE, unknown, 'definition.odd'), 'the field, not the hint').toMatchObject({ line: 15, path: 'odd' });
+    expect(refusedAt(SOURCE, unknown, 'definition.services[1].url')).toMatchObject({ line: 9, path: 'services.1.url' });
+    expect(refusedAt(SOURCE, unknown, 'definition'), 'the whole').toMatchObject({ line: 1, path: '' });
     expect(refusedAt(SOURCE, 'Wrong at line 3 column 7.')).toMatchObject({ line: 3, column: 7 });
     expect(refusedAt(SOURCE, 'Not like this.')).toMatchObject({ line: 1, column: 1, message: 'Not like this.' });
   });

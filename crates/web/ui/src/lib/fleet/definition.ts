@@ -35,10 +35,10 @@ export function readDefinition(source: string): { readonly value: Definition } |
 const PATH = /(?:^|[\s`'"(])(\/?(?:services|journeys)(?:(?:\[\d+\])|(?:[./][\w-]+))*)/;
 const LINE = /\bline (\d+)(?:,? column (\d+))?/;
 
-/** The server's refusal at its place: the path that it names, else the line, else the beginning. */
-export function refusedAt(source: string, detail: string): Mistake {
-  const path = PATH.exec(detail)?.[1] ?? null;
-  const parts = path === null ? [] : partsOf(path);
+/** The server's refusal at its place: the field that it names, else a path in its words, else the line, else the beginning. */
+export function refusedAt(source: string, detail: string, field?: string): Mistake {
+  const path = field ?? PATH.exec(detail)?.[1] ?? null;
+  const parts = path === null ? [] : partsOf(path).slice(field === undefined ? 0 : 1);
   const offset = parts.length === 0 ? null : offsetOfPath(source, parts);
   if (offset !== null) return at(source, offset, parts.join('.'), detail);
   const line = LINE.exec(detail);
@@ -90,6 +90,17 @@ export function offsetOfPath(source: string, parts: readonly string[]): number |
     } else begins(found.index);
   }
   return (best as { offset: number } | null)?.offset ?? null;
+}
+
+/** Whether some service is asked with headers of its own, which are kept as open as the rest. */
+export function hasHeaders(definition: Definition): boolean {
+  const { services } = definition;
+  if (!Array.isArray(services)) return false;
+  return services.some((service: unknown) => {
+    if (typeof service !== 'object' || service === null || !('headers' in service)) return false;
+    const { headers } = service;
+    return typeof headers === 'object' && headers !== null && Object.keys(headers).length > 0;
+  });
 }
 
 const TOKEN = /\s*(?:("(?:[^"\\\n]|\\.)*")|([{}[\],:])|(true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.]))/y;

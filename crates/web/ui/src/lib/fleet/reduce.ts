@@ -34,6 +34,7 @@ export const FLEET_EVENTS = [
   'net_removed',
 ] as const;
 export const MASS_FAILURE = 'fleet_mass_failure';
+export const MASS_FAILURE_OVER = 'fleet_mass_failure_over';
 
 export const EMPTY: FleetState = { workers: new Map(), nets: new Map() };
 

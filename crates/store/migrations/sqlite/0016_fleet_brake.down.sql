@@ -1,0 +1,2 @@
+DROP TABLE fleet_brake;
+ALTER TABLE workers DROP COLUMN ordered_by;
