@@ -124,7 +124,9 @@ async function mustBe(status: number, answer: APIResponse): Promise<void> {
 /** Begins the session of a person again, on top of the page that they were on. */
 export async function signInAgain(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Sign in again' });
-  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await dialog.getByRole('button', { name: 'Sign in' }).click();
+  await dialog.waitFor();
+  // By the keyboard alone: who was typing goes on typing.
+  await page.keyboard.type(PASSWORD);
+  await page.keyboard.press('Enter');
   await dialog.waitFor({ state: 'detached' });
 }

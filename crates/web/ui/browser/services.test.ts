@@ -207,6 +207,24 @@ describe('the list', () => {
     await expect.poll(told).toMatch(/^Last 24 h: /);
   });
 
+  it('tells them in the list too, in the row that has the focus', async () => {
+    const { page } = here;
+    await go(page, '/services');
+    const row = page.locator(`[data-row="${ids['ledger'] ?? ''}"]`);
+    await row.getByRole('img', { name: /^last 24 h: (?!being read)/ }).waitFor();
+    await row.focus();
+    const told = page.locator('[data-row-told]');
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => told.textContent()).toMatch(/^\d\d:\d\d to now: down$/);
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => told.textContent()).toMatch(/^\d\d:\d\d to \d\d:\d\d: not watched yet$/);
+    // The first Escape ends the walk, and only the next one leaves the row.
+    await page.keyboard.press('Escape');
+    await expect.poll(() => told.textContent()).toBe('');
+    expect(await row.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(await row.getAttribute('aria-selected')).toBe('true');
+  });
+
   it('offers nothing to change to who may only look', async () => {
     const viewer = await stage.newPerson('vic@example.com', 'viewer');
     const visit: Visit = await stage.visit({}, viewer);

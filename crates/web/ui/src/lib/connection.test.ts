@@ -6,8 +6,10 @@ import {
   knownUntil,
   lesser,
   light,
+  lightOfNetwork,
   lightOfServer,
   lightOfShown,
+  SEEN_LIMIT_MS,
   STALE_AFTER_MS,
   start,
   succeed,
@@ -40,18 +42,19 @@ describe('the light', () => {
 
   it('is stale after thirty seconds without data, failing or not', () => {
     expect(light(succeed(T0), T0 + 30_001)).toEqual({ kind: 'stale', seconds: 30, since: T0 });
-    const failing = fail(fail(succeed(T0), T0 + 15_000), T0 + 41_000);
-    expect(light(failing, T0 + 42_000)).toEqual({ kind: 'stale', seconds: 42, since: T0 });
+    const failing = fail(fail(succeed(T0), T0 + 15_000, true), T0 + 41_000, true);
+    expect(light(failing, T0 + 42_000)).toEqual({ kind: 'stale', seconds: 42, since: T0, next: 1 });
+    expect(light(failing, T0 + 50_000)).toMatchObject({ kind: 'stale', next: 0 });
   });
 
   it('counts down to the next try after a failure', () => {
-    const failing = fail(fail(fail(succeed(T0), T0), T0), T0);
+    const failing = fail(fail(fail(succeed(T0), T0, true), T0, true), T0, true);
     expect(light(failing, T0 + 1_000)).toEqual({ kind: 'reconnecting', seconds: 3 });
     expect(light(failing, T0 + 9_000)).toEqual({ kind: 'reconnecting', seconds: 0 });
   });
 
   it('never calls an empty screen stale', () => {
-    const failing = fail(start(T0), T0);
+    const failing = fail(start(T0), T0, true);
     expect(light(failing, T0 + 120_000).kind).toBe('reconnecting');
   });
 
@@ -87,6 +90,15 @@ describe('reading', () => {
     expect([1, 2, 3, 4, 5, 6, 500].map(backoff)).toEqual([
       1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000,
     ]);
+  });
+
+  it.each([
+    ['somebody looks', true, [1_000, 2_000, SEEN_LIMIT_MS, SEEN_LIMIT_MS, SEEN_LIMIT_MS]],
+    ['nobody looks', false, [1_000, 2_000, 4_000, 8_000, 15_000]],
+  ])('waits less where %s', (_, seen, waits) => {
+    let connection = succeed(T0);
+    const found = waits.map(() => (connection = fail(connection, T0, seen)).nextRead - T0);
+    expect(found).toEqual(waits);
   });
 
   it('is due at once, then every fifteen seconds', () => {
@@ -129,5 +141,25 @@ describe('of two lights', () => {
     expect(lightOfServer(stale, longer)).toEqual(stale);
     expect(lightOfServer(live, longer)).toEqual(longer);
     expect(lightOfServer(reconnecting, live)).toEqual(reconnecting);
+  });
+});
+
+describe('a browser that is offline', () => {
+  const live: Light = { kind: 'live' };
+  const reconnecting: Light = { kind: 'reconnecting', seconds: 0 };
+  const stale: Light = { kind: 'stale', seconds: 12, since: T0 };
+  const before = { stream: T0, read: T0 - 9_000 };
+
+  it.each<[string, Light, typeof before | null, { stream: number | null; read: number | null }, Light]>([
+    ['has not said so', live, null, before, live],
+    ['is believed', live, before, before, reconnecting],
+    ['is believed before anything came', { kind: 'connecting' }, { ...before }, before, reconnecting],
+    ['hears a server that needs no network', live, before, { ...before, stream: T0 + 4_000 }, live],
+    ['reads one that needs no network', live, before, { ...before, read: T0 + 5 }, live],
+    ['hears by a clock that was set back', live, before, { ...before, stream: T0 - 3_600_000 }, live],
+    ['still counts down', { kind: 'reconnecting', seconds: 3 }, before, before, { kind: 'reconnecting', seconds: 3 }],
+    ['is as old as it is', stale, before, before, stale],
+  ])('%s', (_, light, offline, heard, shown) => {
+    expect(lightOfNetwork(light, offline, heard)).toEqual(shown);
   });
 });

@@ -17,7 +17,8 @@ export type Light =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
   | { readonly kind: 'reconnecting'; readonly seconds: number }
-  | { readonly kind: 'stale'; readonly seconds: number; readonly since: number }
+  /** `next` is in how many seconds the server is asked again, where that is known. */
+  | { readonly kind: 'stale'; readonly seconds: number; readonly since: number; readonly next?: number }
   /** Another browser of the same person is live; this one reads from time to time. */
   | { readonly kind: 'superseded'; readonly since: number };
 
@@ -25,6 +26,8 @@ export const READ_INTERVAL_MS = 15_000;
 export const STALE_AFTER_MS = 30_000;
 export const BACKOFF_FIRST_MS = 1_000;
 export const BACKOFF_LIMIT_MS = 15_000;
+/** Somebody looks at it and waits: a server that is back is found within five seconds, also by the last of many. */
+export const SEEN_LIMIT_MS = 4_000;
 
 export function start(now: number): Connection {
   return { lastSuccess: null, failures: 0, nextRead: now };
@@ -34,9 +37,11 @@ export function succeed(now: number): Connection {
   return { lastSuccess: now, failures: 0, nextRead: now + READ_INTERVAL_MS };
 }
 
-export function fail(connection: Connection, now: number): Connection {
+/** `seen` is whether somebody looks at it. */
+export function fail(connection: Connection, now: number, seen: boolean): Connection {
   const failures = connection.failures + 1;
-  return { ...connection, failures, nextRead: now + backoff(failures) };
+  const wait = Math.min(backoff(failures), seen ? SEEN_LIMIT_MS : BACKOFF_LIMIT_MS);
+  return { ...connection, failures, nextRead: now + wait };
 }
 
 /** 1, 2, 4, 8 and then 15 s. */
@@ -57,9 +62,15 @@ export function trustText(light: Light, now: number, zone?: string): string | nu
   }
 }
 
-/** Nothing came since then. */
-export function stale(since: number, now: number): Light {
-  return { kind: 'stale', seconds: Math.floor((now - since) / 1000), since };
+/** Nothing came since then; the next try is due `until` then. */
+export function stale(since: number, now: number, until: number | null = null): Light {
+  const light = { kind: 'stale' as const, seconds: Math.floor((now - since) / 1000), since };
+  return until === null ? light : { ...light, next: secondsTo(until, now) };
+}
+
+/** Until the next try; none where it is under way. */
+export function secondsTo(until: number, now: number): number {
+  return Math.max(Math.ceil((until - now) / 1000), 0);
 }
 
 /**
@@ -75,11 +86,9 @@ export function light(connection: Connection, now: number): Light {
   const { lastSuccess, failures, nextRead } = connection;
   // Before the first data there is nothing on the screen that could be stale.
   if (lastSuccess !== null && now - lastSuccess > STALE_AFTER_MS) {
-    return stale(lastSuccess, now);
+    return stale(lastSuccess, now, failures > 0 ? nextRead : null);
   }
-  if (failures > 0) {
-    return { kind: 'reconnecting', seconds: Math.max(Math.ceil((nextRead - now) / 1000), 0) };
-  }
+  if (failures > 0) return { kind: 'reconnecting', seconds: secondsTo(nextRead, now) };
   return { kind: lastSuccess === null ? 'connecting' : 'live' };
 }
 
@@ -120,4 +129,19 @@ export function lesser(one: Light, other: Light): Light {
  */
 export function lightOfServer(heard: Light, read: Light): Light {
   return heard.kind === 'stale' ? heard : lesser(heard, read);
+}
+
+/** When anything last came: by itself, and by reading. */
+export interface Heard {
+  readonly stream: number | null;
+  readonly read: number | null;
+}
+
+/**
+ * The light of a browser that says its network is gone; `before` is what was heard by then, null while it has
+ * not said so. It is believed until something comes all the same: a server on this very machine needs none.
+ */
+export function lightOfNetwork(light: Light, before: Heard | null, heard: Heard): Light {
+  const came = before === null || before.stream !== heard.stream || before.read !== heard.read;
+  return came ? light : lesser(light, { kind: 'reconnecting', seconds: 0 });
 }

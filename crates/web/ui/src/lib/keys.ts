@@ -75,6 +75,10 @@ export const LOCAL_KEYS: readonly LocalKeys[] = [
     ],
   },
   {
+    where: 'On a row of the services',
+    keys: [{ keys: ['←', '→'], says: 'Walk its last 24 hours' }],
+  },
+  {
     where: 'On the graph',
     keys: [
       { keys: ['←'], says: 'To who leans on the node' },

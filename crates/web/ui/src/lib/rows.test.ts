@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AROUND, inTurns, placesOf, rowAfter, rowsOn, scrollFor, slotsFor } from './rows';
+import { AROUND, drawnAt, inTurns, placesOf, rowAfter, rowsOn, scrollFor, slotsFor, type Drawn } from './rows';
 
 describe('the rows of a long list', () => {
   it.each([
@@ -30,6 +30,34 @@ describe('the rows of a long list', () => {
     const slotOf = (place: number) => place % 5;
     const order = (first: number) => inTurns(placesOf({ first, end: first + 5 }, -1), slotOf).map(slotOf);
     for (let first = 0; first < 20; first += 1) expect(order(first)).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  const inThree = (items: string, before: readonly Drawn<string>[], slots = 3) =>
+    drawnAt([...items], [...items].map((_, at) => at), (place) => place % 3, before, slots);
+  const told = (drawn: readonly Drawn<string>[]) =>
+    drawn.map(({ slot, item, isSpare }) => `${String(slot)}${isSpare ? '-' : '='}${item}`).join(' ');
+
+  it.each([
+    ['fill elements from the first on', ['abc'], 3, '0=a 1=b 2=c'],
+    ['keep those that a shorter list leaves over', ['abc', 'x'], 3, '0=x 1-b 2-c'],
+    ['keep all of them where nothing is left', ['abc', ''], 3, '0-a 1-b 2-c'],
+    ['take them again', ['abc', '', 'xyz'], 3, '0=x 1=y 2=z'],
+    ['never have more of them than places', ['abc', 'x', 'x'], 2, '0=x 1-b'],
+  ])('%s', (_, lists, slots, expected) => {
+    const drawn = lists.reduce<readonly Drawn<string>[]>((before, items) => inThree(items, before, slots), []);
+    expect(told(drawn)).toBe(expected);
+  });
+
+  it('leave alone what goes on to draw the same', () => {
+    const before = inThree('abc', []);
+    const after = inThree('abx', before);
+    expect(after.map((one, at) => one === before[at])).toEqual([true, true, false]);
+  });
+
+  it('do not keep the one that was drawn away from the others', () => {
+    const away = drawnAt(['a', 'b'], [1], () => -1, [], 3);
+    expect(told(away)).toBe('-1=b');
+    expect(told(drawnAt<string>([], [], () => -1, away, 3))).toBe('');
   });
 
   it.each([

@@ -32,6 +32,40 @@ export function inTurns(places: readonly number[], slotOf: (place: number) => nu
   return [...places].sort((one, other) => slotOf(one) - slotOf(other));
 }
 
+/** What one element of the list draws. */
+export interface Drawn<Item> {
+  readonly slot: number;
+  readonly place: number;
+  readonly item: Item;
+  /** Its place is gone: it keeps what it drew, out of sight, until it is needed again. */
+  readonly isSpare: boolean;
+}
+
+/**
+ * What the elements draw after they drew `before`. One that a shorter list has no use for is kept: filling it
+ * again costs a fraction of making it, which a key of a filter would have to wait for.
+ */
+export function drawnAt<Item>(
+  items: readonly Item[],
+  places: readonly number[],
+  slotOf: (place: number) => number,
+  before: readonly Drawn<Item>[],
+  slots: number,
+): Drawn<Item>[] {
+  const known = new Map(before.map((one) => [one.slot, one]));
+  const drawn = places.flatMap((place) => {
+    const [item, slot] = [items[place], slotOf(place)];
+    if (item === undefined) return [];
+    const one = known.get(slot);
+    // The same again is the same object: nothing of it is drawn anew.
+    const isSame = one !== undefined && !one.isSpare && one.place === place && one.item === item;
+    return [isSame ? one : { slot, place, item, isSpare: false }];
+  });
+  const taken = new Set(drawn.map(({ slot }) => slot));
+  const spare = before.filter(({ slot }) => slot >= 0 && slot < slots && !taken.has(slot));
+  return [...drawn, ...spare.map((one) => (one.isSpare ? one : { ...one, isSpare: true }))];
+}
+
 /** Where to scroll so that a row is in sight; null when it is. `height` is that of the rows' place. */
 export function scrollFor(at: number, top: number, height: number, row: number): number | null {
   if (at * row < top) return at * row;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boxes, cellAt, cellText, latest, sparkline, sparkText, stripText } from './strip';
+import { boxes, cellAfter, cellAt, cellText, latest, sparkline, sparkText, stripText } from './strip';
 
 describe('the cells of a strip', () => {
   it('stand as high as their status says, and down is notched', () => {
@@ -70,4 +70,22 @@ it('keeps the latest, and those that are looked at', () => {
   const kept = new Map([['a', 1], ['b', 1], ['c', 1]]);
   const after = latest(kept, [['d', 2], ['c', 2]], 3, new Set(['a']));
   expect([...after]).toEqual([['a', 1], ['d', 2], ['c', 2]]);
+});
+
+describe('a key on a strip', () => {
+  it.each([
+    ['ArrowLeft', null, 59],
+    ['ArrowLeft', 59, 58],
+    ['ArrowLeft', 0, 0],
+    ['ArrowRight', null, 59],
+    ['ArrowRight', 3, 4],
+    ['ArrowRight', 59, 59],
+    ['Home', 30, 0],
+    ['End', 30, 59],
+    ['Escape', 30, null],
+    ['Escape', null, undefined],
+    ['ArrowDown', 30, undefined],
+  ])('%s from %j leads to %j', (key, at, to) => {
+    expect(cellAfter(key, at, 60)).toBe(to);
+  });
 });

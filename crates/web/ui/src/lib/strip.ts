@@ -86,6 +86,17 @@ export function cellAt(share: number, count: number): number {
   return Math.min(Math.max(Math.floor(share * count), 0), Math.max(count - 1, 0));
 }
 
+/** The cell that a key leads to; null is the whole again, undefined is a key that leads nowhere. */
+export function cellAfter(key: string, at: number | null, count: number): number | null | undefined {
+  const last = Math.max(count - 1, 0);
+  const from = at ?? last + 1;
+  if (key === 'ArrowLeft') return Math.max(from - 1, 0);
+  if (key === 'ArrowRight') return Math.min(from + 1, last);
+  if (key === 'Home') return 0;
+  if (key === 'End') return last;
+  return key === 'Escape' && at !== null ? null : undefined;
+}
+
 /** "10:24 to 10:48: degraded". */
 export function cellText({ from, cellMs, cells }: StripCells, at: number, zone?: string): string {
   const time = new Intl.DateTimeFormat('en-GB', {

@@ -3,6 +3,7 @@ import type { WallFailing, WallGroup } from './api/board';
 import type { NowCause } from './api/now';
 import type { Line } from './board';
 import { line } from './board-sample';
+import { plain } from './isolate';
 import { saidBy, tilesOf } from './wall';
 
 const none = { healthy: 0, degraded: 0, down: 0, unknown: 0, skipped: 0 };
@@ -129,10 +130,19 @@ describe('a root cause on the wall', () => {
     ]);
   });
 
-  it('may be a circle, each of which has its tile', () => {
-    expect(why({ causes: [cause(['a', 'b'], ['shop'])] })).toEqual([
-      ['a', true, 'root cause with 1 more, hurts 1 service'],
-      ['b', true, 'root cause with 1 more, hurts 1 service'],
+  it('may be a circle, which has one tile, as it is one root cause elsewhere', () => {
+    const circle = cause(['Orders', 'vault', 'Ledger'], ['shop']);
+    const lines = ['Orders', 'Ledger'].map((name) => line(name, { status: 'down', cause: 'root' }));
+    const [first, ...others] = tiles({ items, lines, failing: [service('Ledger', 'down')], causes: [circle] });
+    expect(plain(first?.name ?? '')).toBe('Orders, vault and Ledger');
+    expect(first).toMatchObject({ root: true, status: 'down', why: 'root cause, a circle of 3, hurts 1 service', error: 'no room left' });
+    expect(others.map(({ name, root }) => [name, root])).toEqual([['cache', false], ['mail', false]]);
+  });
+
+  it('may be a circle of more than are listed, the others of which are none of their own', () => {
+    const circle = { ...cause(['a', 'b'], []), node_count: 40 };
+    expect(why({ lines: [line('z', { status: 'down', cause: 'root' })], causes: [circle] }).slice(1)).toEqual([
+      ['z', false, 'part of a root cause'],
     ]);
   });
 

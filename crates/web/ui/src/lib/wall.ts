@@ -36,17 +36,24 @@ export interface Sources extends Pick<Wallboard, 'items' | 'failing'> {
 /** More causes of one tile can't be read across a room. */
 const MOST_NAMED = 2;
 
-/** All tiles, root causes first, then the worst; of equals, what others lean on first. A name has one tile, with the worst that is told of it, and every service that is asked has one. */
+/**
+ * All tiles, root causes first, then the worst; of equals, what others lean on first. A name has one tile, with the
+ * worst that is told of it, and every service that is asked has one, unless it fails in a circle: that has one.
+ */
 export function tilesOf({ items, failing, lines, causes }: Sources): WallTile[] {
   const users = new Map(items.map((group) => [compared(group.canonical_name), sum(group.counts)]));
   const asked = lines.filter(({ active }) => active);
   const broken = asked.filter(({ status }) => status === 'down' || status === 'degraded');
-  const told = worstByName([
+  const circles = causes.filter(isCircle);
+  const inCircle = new Set(circles.flatMap(({ nodes }) => nodes.map(({ name }) => compared(name))));
+  const alone = worstByName([
     ...items.map(ofGroup),
     ...failing.map((one) => ofService(one.service_name, { ...one, failingSince: one.failing_since }, one.error_message, users)),
     ...asked.map((line) => ofService(line.name, line, null, users)),
-    ...causes.flatMap(ofCause),
-  ]);
+    ...causes.flatMap((cause) => cause.nodes.map((node) => ofCause(cause, node.name, node.status))),
+  ]).filter(({ key }) => !inCircle.has(key));
+  // What is one root cause everywhere else is one here too.
+  const told = [...alone, ...circles.map((cause) => ofCause(cause, titleOf(cause), cause.status))];
   const why = reasons(broken, causes);
   const places = new Map([...why.roots.keys()].map((key, place) => [key, place]));
   const placeOf = ({ key }: Told) => places.get(key) ?? places.size;
@@ -93,22 +100,28 @@ function worstByName(all: readonly Told[]): Told[] {
 function reasons(broken: readonly Line[], causes: readonly NowCause[]) {
   const roots = new Map<string, string>();
   for (const cause of causes) {
-    for (const { name } of cause.nodes) if (!roots.has(compared(name))) roots.set(compared(name), rootText(cause));
+    const key = compared(titleOf(cause));
+    if (!roots.has(key)) roots.set(key, rootText(cause));
   }
+  const isCut = causes.some(({ nodes, node_count }) => nodes.length < node_count);
   const affected = new Map<string, string>();
   for (const line of broken) {
     const key = compared(line.name);
-    // Of many root causes the last are not listed.
-    if (line.cause === 'root' && !roots.has(key)) roots.set(key, 'root cause');
+    // Of many root causes the last are not listed, nor are the last of a large circle.
+    if (line.cause === 'root' && isCut) affected.set(key, 'part of a root cause');
+    else if (line.cause === 'root' && !roots.has(key)) roots.set(key, 'root cause');
     if (line.cause === 'affected') affected.set(key, becauseText(line, causes));
   }
   return { roots, affected };
 }
 
 function rootText(cause: NowCause): string {
-  const { node_count } = cause;
-  const together = node_count > 1 ? ` with ${grouped(node_count - 1)} more` : '';
-  return `root cause${together}, ${hurtsText(cause)}`;
+  const circle = isCircle(cause) ? `, a circle of ${grouped(cause.node_count)}` : '';
+  return `root cause${circle}, ${hurtsText(cause)}`;
+}
+
+function isCircle({ node_count }: NowCause): boolean {
+  return node_count > 1;
 }
 
 /** A root cause names only the nearest of those who are hurt; where there is but one, it is that one. */
@@ -140,9 +153,10 @@ function ofService(
 }
 
 /** The wall has no room for every name; what fails by itself is told all the same. */
-function ofCause({ nodes, since: failingSince, status_since: since, error_message: error, reporter_count: count }: NowCause): Told[] {
+function ofCause(cause: NowCause, name: string, status: Status): Told {
+  const { since: failingSince, status_since: since, error_message: error, reporter_count: count } = cause;
   const who = count === 0 ? 'by its own poll' : `${counted(count, count, 'service')} ${count === 1 ? 'says' : 'say'} so`;
-  return nodes.map(({ name, status }) => ({ key: compared(name), name, status, since, failingSince, who, error }));
+  return { key: compared(name), name, status, since, failingSince, who, error };
 }
 
 function sum(counts: WallGroup['counts']): number {

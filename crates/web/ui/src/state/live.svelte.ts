@@ -5,15 +5,17 @@ import {
   knownUntil,
   lesser,
   light,
+  lightOfNetwork,
   lightOfServer,
   lightOfShown,
   start,
   succeed,
   type Connection,
+  type Heard,
 } from '../lib/connection';
 import { lightOf } from '../lib/live/link';
 import { changes, type System } from '../lib/status';
-import { onReadAgain, onReturn } from './refresh';
+import { onOffline, onReadAgain, onReturn } from './refresh';
 import { stream } from './stream.svelte';
 import { voice } from './voice.svelte';
 
@@ -28,6 +30,9 @@ class Live {
   /** The browser's time when the server wrote its own: half way between question and answer. */
   readAt = $state(0);
   #connection = $state.raw<Connection>(start(Date.now()));
+  /** What had been heard when the browser said that its network is gone. */
+  #offline = $state.raw<Heard | null>(null);
+  readonly #heard = $derived<Heard>({ stream: stream.link?.heardAt ?? null, read: this.#connection.lastSuccess });
   /** Since when each thing that the page is made of is asked for in vain. */
   #shown = $state.raw<readonly (() => number | null)[]>([]);
   /**
@@ -37,7 +42,11 @@ class Live {
   readonly light = $derived(
     lesser(
       this.#shown.map((since) => lightOfShown(since(), this.now)).reduce(lesser, { kind: 'live' }),
-      lightOfServer(lightOf(stream.link, this.now), light(this.#connection, this.now)),
+      lightOfNetwork(
+        lightOfServer(lightOf(stream.link, this.now), light(this.#connection, this.now)),
+        this.#offline,
+        this.#heard,
+      ),
     ),
   );
   readonly stale = $derived(this.light.kind === 'stale');
@@ -51,7 +60,7 @@ class Live {
       this.#tick();
     }, TICK_MS);
     const read = () => void this.read();
-    const stops = [onReturn(read), onReadAgain(read)];
+    const stops = [onReturn(read), onReadAgain(read), onOffline(() => { this.#lose(); })];
     this.#tick();
     return () => {
       clearInterval(timer);
@@ -76,7 +85,7 @@ class Live {
     this.now = Date.now();
     if (!answer.ok) {
       this.failure = answer.failure;
-      this.#connection = fail(this.#connection, this.now);
+      this.#connection = fail(this.#connection, this.now, document.visibilityState === 'visible');
       return;
     }
     const change = changes(this.system, answer.value);
@@ -85,6 +94,12 @@ class Live {
     this.readAt = (answer.sentAt + answer.gotAt) / 2;
     this.failure = null;
     this.#connection = succeed(this.now);
+  }
+
+  /** Nobody waits for what can't come; a server on this very machine answers all the same. */
+  #lose(): void {
+    this.#offline = this.#heard;
+    void this.read();
   }
 
   #byServer(time: number): number {

@@ -47,3 +47,11 @@ export function onReturn(back: () => void): () => void {
     for (const [source, name] of sources) source.removeEventListener(name, seen);
   };
 }
+
+/** Calls back when the browser says that its network is gone. */
+export function onOffline(gone: () => void): () => void {
+  window.addEventListener('offline', gone);
+  return () => {
+    window.removeEventListener('offline', gone);
+  };
+}

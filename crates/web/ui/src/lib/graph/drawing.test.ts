@@ -3,7 +3,7 @@ import { between, centre, detailAt, fit, pan, reveal, toScreen, toWorld, zoom } 
 import { components } from './circles';
 import { APART, edgeEmphasis, emphasis, PLAIN, SELECTED, USED, USER } from './emphasis';
 import { foldsOf, foldsText, isFolded, toggled } from './folds';
-import { fold, teamsOf } from './groups';
+import { fold, teamId, teamsOf } from './groups';
 import { bounds, CARD, hit, layout, LAYER_WIDTH, SLOT_HEIGHT } from './layout';
 import { listsOf, near, reach } from './lists';
 import { node, thing, view } from './sample';
@@ -140,10 +140,16 @@ describe('teams', () => {
 
   it('are listed with their worst, those without one last', () => {
     expect(teamsOf(whole, teamOf)).toEqual([
-      { name: 'Pay', count: 1, status: 'degraded' },
+      { name: 'Pay', count: 1, status: 'down' },
       { name: 'Shop', count: 1, status: 'healthy' },
       { name: '', count: 1, status: 'healthy' },
     ]);
+  });
+
+  it.each(['Pay', 'Shop', ''])('say the same of themselves in the list and in the drawing: %j', (name) => {
+    const listed = teamsOf(whole, teamOf).find((team) => team.name === name);
+    const drawn = fold(whole, teamOf, (team) => team === name).nodes.find(({ id }) => id === teamId(name));
+    expect([drawn?.status, drawn?.count]).toEqual([listed?.status, listed?.count]);
   });
 
   it('are drawn as they are when none is folded', () => {

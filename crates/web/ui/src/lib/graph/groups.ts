@@ -1,4 +1,4 @@
-import type { GraphEdge, GraphView } from '../api/graph';
+import type { GraphEdge, GraphNode, GraphView } from '../api/graph';
 import type { Status } from '../status';
 import { worse, worst } from './then';
 
@@ -53,18 +53,18 @@ export function teamName(name: string): string {
   return name === NO_TEAM ? 'No team' : name;
 }
 
-/** The teams of a view by name, with the worst of each. */
+/** The teams of a view by name, with the worst of each: the same, folded or not. */
 export function teamsOf(view: GraphView, teamOf: (service: string) => string): Team[] {
-  const members = new Map<string, Status[]>();
-  for (const { id, kind, status } of view.nodes) {
-    if (kind !== 'service') continue;
-    const name = teamOf(id);
-    const known = members.get(name);
-    if (known === undefined) members.set(name, [status]);
-    else known.push(status);
-  }
+  const members = new Map<string, GraphNode[]>();
+  owners(view, teamOf).forEach((team, place) => {
+    const node = view.nodes[place];
+    if (team === undefined || node === undefined) return;
+    const known = members.get(team);
+    if (known === undefined) members.set(team, [node]);
+    else known.push(node);
+  });
   return [...members]
-    .map(([name, statuses]) => ({ name, count: statuses.length, status: worst(statuses) }))
+    .map(([name, all]) => ({ name, count: services(all).length, status: statusOfTeam(all) }))
     .sort((one, other) => Number(one.name === NO_TEAM) - Number(other.name === NO_TEAM) || one.name.localeCompare(other.name));
 }
 
@@ -78,7 +78,7 @@ export function fold(
   const contradicted = new Set(
     view.root_causes.filter((cause) => cause.contradicted).flatMap(({ nodes }) => nodes.map(({ id }) => id)),
   );
-  const home = homes(view, teamOf, isFolded);
+  const home = owners(view, teamOf).map((team) => (team !== undefined && isFolded(team) ? team : undefined));
   const of = new Int32Array(view.nodes.length).fill(-1);
   const nodes: DrawnNode[] = [];
   const folded = new Map<string, number[]>();
@@ -112,29 +112,22 @@ function moved(nodes: readonly DrawnNode[], edges: readonly DrawnEdge[]): DrawnN
   return nodes.map((node, place) => (node.layer === layers[place] ? node : { ...node, layer: layers[place] ?? node.layer }));
 }
 
-/** The folded team that each node is in, if any. */
-function homes(
-  view: GraphView,
-  teamOf: (service: string) => string,
-  isFolded: (team: string) => boolean,
-): (string | undefined)[] {
-  const home = view.nodes.map(({ id, kind }) => {
-    const team = kind === 'service' ? teamOf(id) : undefined;
-    return team !== undefined && isFolded(team) ? team : undefined;
-  });
-  if (!home.some((team) => team !== undefined)) return home;
-  /** The one team that leans on a thing; null when there are several, or somebody who is not folded. */
+/** The team that each node belongs to: a service to its own, a thing to the one team that leans on it, if it is one. */
+function owners(view: GraphView, teamOf: (service: string) => string): (string | undefined)[] {
+  const owner = view.nodes.map(({ id, kind }) => (kind === 'service' ? teamOf(id) : undefined));
+  /** The one team that leans on a thing; null when there are several. */
   const users = new Map<number, string | null>();
   for (const { from, to } of view.edges) {
-    const [team, known] = [home[from] ?? null, users.get(to)];
+    const [team, known] = [owner[from] ?? null, users.get(to)];
     users.set(to, known === undefined || known === team ? team : null);
   }
-  view.nodes.forEach(({ kind }, place) => {
-    const team = users.get(place);
-    if (kind === 'external' && typeof team === 'string') home[place] = team;
-  });
-  return home;
+  return view.nodes.map(({ kind }, place) => (kind === 'external' ? (users.get(place) ?? undefined) : owner[place]));
 }
+
+const services = (nodes: readonly GraphNode[]) => nodes.filter(({ kind }) => kind === 'service');
+
+/** As bad as the worst of its services and of what only they lean on. */
+const statusOfTeam = (members: readonly GraphNode[]) => worst(members.map(({ status }) => status));
 
 function teamNode(
   view: GraphView,
@@ -143,17 +136,17 @@ function teamNode(
   roots: ReadonlySet<string>,
 ): DrawnNode {
   const all = members.flatMap((place) => view.nodes[place] ?? []);
-  const services = all.filter(({ kind }) => kind === 'service');
+  const own = services(all);
   return {
     id: teamId(team),
     kind: 'team',
     name: teamName(team),
-    status: worst(all.map(({ status }) => status)),
-    slot: middle(services.map(({ x }) => x)),
-    layer: middle(services.map(({ y }) => y)),
+    status: statusOfTeam(all),
+    slot: middle(own.map(({ x }) => x)),
+    layer: middle(own.map(({ y }) => y)),
     isRoot: all.some(({ id }) => roots.has(id)),
     contradicted: false,
-    count: services.length,
+    count: own.length,
     place: -1,
   };
 }

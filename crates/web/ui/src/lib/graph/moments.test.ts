@@ -171,7 +171,7 @@ describe('what is told of a node', () => {
   it('tells of a folded team', () => {
     const shown = view([node('Ledger', why)], [], { root_causes: [cause] });
     const [team] = fold(shown, () => 'Pay', () => true).nodes;
-    expect(team && drawnText(shown, team, NOW)).toBe('Team Pay, folded, 1 service, the worst is down, holds a root cause');
+    expect(team && drawnText(shown, team, NOW)).toBe('Team Pay, folded, 1 service, the worst in it is down, holds a root cause');
   });
 });
 

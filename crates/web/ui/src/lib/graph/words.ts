@@ -16,7 +16,7 @@ export function drawnText(view: GraphView, drawn: DrawnNode, now: number, zone?:
   const node = view.nodes[drawn.place];
   if (node !== undefined) return nodeText(view, node, now, zone);
   const root = drawn.isRoot ? ', holds a root cause' : '';
-  return `Team ${isolated(drawn.name)}, folded, ${services(drawn.count)}, the worst is ${drawn.status}${root}`;
+  return `Team ${isolated(drawn.name)}, folded, ${services(drawn.count)}, the worst in it is ${drawn.status}${root}`;
 }
 
 /** The root cause that a node is, alone or with others. */

@@ -204,6 +204,7 @@ describe('the holder of the connection', () => {
     expect(last?.kind === 'state' && last.link.phase).toEqual({
       kind: 'waiting',
       until: world.time + wait,
+      seenUntil: world.time + wait,
     });
   });
 

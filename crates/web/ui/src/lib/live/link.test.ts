@@ -20,6 +20,9 @@ import {
 
 const T0 = 1_000_000;
 const open = opened(begin(T0), T0);
+/** The last failure is of ten seconds later. */
+const often = lost([1, 2, 3, 4].reduce((link) => lost(link, T0, 0), open), T0 + 10_000, 0);
+const seenUntil = (link: Link) => (link.phase.kind === 'waiting' ? (link.phase.seenUntil ?? 0) - T0 : null);
 const until = (link: Link) => (link.phase.kind === 'waiting' ? link.phase.until - T0 : null);
 
 describe('the light', () => {
@@ -32,7 +35,9 @@ describe('the light', () => {
     ['a sign of life in between', heard(open, T0 + 4_000), SILENCE_MS + 2_000, { kind: 'live' }],
     ['just lost', lost(open, T0, 0), 0, { kind: 'reconnecting', seconds: 1 }],
     ['lost and overdue', lost(open, T0, 0), SILENCE_MS, { kind: 'reconnecting', seconds: 0 }],
-    ['lost for long', lost(open, T0, 0), 41_000, { kind: 'stale', seconds: 41, since: T0 }],
+    ['lost for long', lost(open, T0, 0), 41_000, { kind: 'stale', seconds: 41, since: T0, next: 0 }],
+    ['lost often', often, 11_000, { kind: 'stale', seconds: 11, since: T0, next: 3 }],
+    ['tried for long', connect(often, T0 + 11_000), 11_000, { kind: 'stale', seconds: 11, since: T0, next: 0 }],
     ['tried again', connect(lost(open, T0, 0), T0), 0, { kind: 'reconnecting', seconds: 0 }],
     ['never there', lost(begin(T0), T0, 0), 90_000, { kind: 'reconnecting', seconds: 0 }],
     ['passed on', connect(open, T0), HANDOVER_MS - 1, { kind: 'live' }],
@@ -50,6 +55,16 @@ describe('a lost connection', () => {
     let link = open;
     const waits = Array.from({ length: 6 }, () => until((link = lost(link, T0, 0))));
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000]);
+  });
+
+  it('waits five seconds at most where somebody looks at it', () => {
+    let link = open;
+    const waits = Array.from({ length: 6 }, () => seenUntil((link = lost(link, T0, 0))));
+    expect(waits).toEqual([1_000, 2_000, 4_000, 4_000, 4_000, 4_000]);
+    expect(seenUntil(lost(link, T0, 1))).toBe(5_000);
+    // What the server asked for holds for everybody.
+    expect(seenUntil(lost(told(open, 9_000), T0, 0))).toBe(9_000);
+    expect(seenUntil(lost(link, T0, 0, 20_000))).toBe(20_000);
   });
 
   it('waits at first as long as the server asked, and once', () => {
@@ -83,6 +98,19 @@ describe('what is due', () => {
     ['while signed out', signedOut(open), 90_000, false],
   ])('%s', (_name, link, after, due) => {
     expect(isDue(link, T0 + after)).toBe(due);
+  });
+
+  it.each([
+    ['before its time', 13_999, false],
+    ['at its time', 14_000, true],
+  ])('is sooner due where somebody looks at it: %s', (_name, after, due) => {
+    expect(isDue(often, T0 + after, true)).toBe(due);
+    expect(isDue(often, T0 + after)).toBe(false);
+  });
+
+  it('is due as ever where the holder is of an older version', () => {
+    const old: Link = { ...open, phase: { kind: 'waiting', until: T0 + 8_000 } };
+    expect([7_999, 8_000].map((after) => isDue(old, T0 + after, true))).toEqual([false, true]);
   });
 
   it.each<[string, Link, number, boolean]>([

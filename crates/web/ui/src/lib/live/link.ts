@@ -1,4 +1,4 @@
-import { backoff, stale, type Light } from '../connection';
+import { backoff, SEEN_LIMIT_MS, secondsTo, stale, type Light } from '../connection';
 
 /**
  * The one connection to the event stream, as a machine without a clock: `now` is an argument.
@@ -17,8 +17,8 @@ export interface Link {
 export type Phase =
   | { readonly kind: 'connecting'; readonly since: number }
   | { readonly kind: 'open' }
-  /** Broken; the next try is due then. */
-  | { readonly kind: 'waiting'; readonly until: number }
+  /** Broken; the next try is due then, and where somebody looks at it at `seenUntil`, which older tabs don't tell. */
+  | { readonly kind: 'waiting'; readonly until: number; readonly seenUntil?: number }
   /** Another browser of the same person has it; only a click takes it back. */
   | { readonly kind: 'superseded'; readonly since: number }
   | { readonly kind: 'signed-out' };
@@ -59,9 +59,11 @@ export function told(link: Link, retry: number): Link {
 export function lost(link: Link, now: number, chance: number, floor = 0): Link {
   const failures = link.failures + 1;
   // What the server said about coming again holds for the first try after it.
-  const base = failures === 1 && link.retry !== null ? link.retry : backoff(failures);
-  const wait = Math.max(base * (1 + JITTER * chance), Math.min(floor, RETRY_LIMIT_MS));
-  return { ...link, failures, retry: null, phase: { kind: 'waiting', until: now + wait } };
+  const asked = failures === 1 ? link.retry : null;
+  const after = (base: number) => now + Math.max(base * (1 + JITTER * chance), Math.min(floor, RETRY_LIMIT_MS));
+  const until = after(asked ?? backoff(failures));
+  const seenUntil = after(asked ?? Math.min(backoff(failures), SEEN_LIMIT_MS));
+  return { ...link, failures, retry: null, phase: { kind: 'waiting', until, seenUntil } };
 }
 
 export function superseded(link: Link, now: number): Link {
@@ -73,10 +75,13 @@ export function signedOut(link: Link): Link {
   return { ...link, phase: { kind: 'signed-out' } };
 }
 
-/** The wait is over. One that lies further off than any wait belongs to a clock that was set back. */
-export function isDue({ phase }: Link, now: number): boolean {
+/**
+ * The wait is over, which is shorter where somebody looks at it. One that lies further off than any wait belongs
+ * to a clock that was set back.
+ */
+export function isDue({ phase }: Link, now: number, seen = false): boolean {
   if (phase.kind !== 'waiting') return false;
-  const wait = phase.until - now;
+  const wait = (seen ? seenUntilOf(phase) : phase.until) - now;
   return wait <= 0 || wait > RETRY_LIMIT_MS * (1 + JITTER);
 }
 
@@ -93,14 +98,22 @@ export function lightOf(link: Link | null, now: number): Light {
   const { phase, heardAt } = link;
   if (phase.kind === 'superseded') return { kind: 'superseded', since: phase.since };
   if (heardAt !== null && now - heardAt > SILENCE_MS) {
-    return stale(heardAt, now);
+    return stale(heardAt, now, nextTry(link, now));
   }
-  if (phase.kind === 'waiting') {
-    return { kind: 'reconnecting', seconds: Math.max(Math.ceil((phase.until - now) / 1000), 0) };
-  }
+  if (phase.kind === 'waiting') return { kind: 'reconnecting', seconds: secondsTo(seenUntilOf(phase), now) };
   if (phase.kind !== 'connecting') return { kind: 'live' };
   if (link.failures === 0 && heardAt === null) return { kind: 'connecting' };
   // Passing the connection on is no loss, as long as it takes no longer than a blink.
   const passedOn = link.failures === 0 && now - phase.since < HANDOVER_MS;
   return passedOn ? { kind: 'live' } : { kind: 'reconnecting', seconds: 0 };
+}
+
+/** When it is tried again by whoever looks at it; null where it is not broken as far as anybody knows. */
+function nextTry({ phase, failures }: Link, now: number): number | null {
+  if (phase.kind === 'waiting') return seenUntilOf(phase);
+  return phase.kind === 'connecting' && failures > 0 ? now : null;
+}
+
+function seenUntilOf({ until, seenUntil = until }: Extract<Phase, { kind: 'waiting' }>): number {
+  return seenUntil;
 }

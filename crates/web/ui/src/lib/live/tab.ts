@@ -54,8 +54,9 @@ export class Tab {
     const step = overdue(this.#follower, now);
     if (step !== null) this.#take(step);
     const { link } = this.#follower;
-    // The clocks of tabs that nobody looks at are slowed down, and one of those may be the holder.
-    if (seen && link !== null && isDue(link, now)) this.tryNow();
+    // The clocks of tabs that nobody looks at are slowed down, and one of those may be the holder. Nor does the
+    // holder know that somebody waits here.
+    if (seen && link !== null && isDue(link, now, seen)) this.tryNow();
   }
 
   #hear(message: Message): void {

@@ -4,6 +4,7 @@ import { APART, edgeEmphasis, PLAIN, SELECTED, USED, USER } from '../../lib/grap
 import type { Drawn, DrawnEdge, DrawnNode } from '../../lib/graph/groups';
 import { CARD, LAYER_WIDTH, SLOT_HEIGHT, type Box, type Point } from '../../lib/graph/layout';
 import type { Status } from '../../lib/status';
+import { grouped } from '../../lib/time';
 import type { Colours } from './colours';
 import { glyph, GLYPH } from './glyph';
 import { label, MOST_LABELS } from './label';
@@ -375,7 +376,7 @@ function card(pen: Pen, scene: Scene, node: DrawnNode, { x, y }: Point, how: num
 
 function words(pen: Pen, scene: Scene, node: DrawnNode, left: number, y: number, detail: Detail, names: Names): void {
   const { colours } = scene;
-  const note = node.kind === 'team' ? { text: String(node.count), isBad: false } : detail === 'full' ? scene.noteOf(node) : null;
+  const note = node.kind === 'team' ? { text: grouped(node.count), isBad: false } : detail === 'full' ? scene.noteOf(node) : null;
   let room = CARD.width - 36;
   if (note !== null) {
     pen.font = `400 10.5px ${colours.font}`;

@@ -4,6 +4,7 @@ import { isUnhealthy } from '../../lib/graph/causes';
 import { reach, type Lists } from '../../lib/graph/lists';
 import { hurtsText } from '../../lib/now';
 import { bySeverity } from '../../lib/graph/then';
+import { grouped } from '../../lib/time';
 
 /** Another node in a list of the panel. */
 export interface Linked {
@@ -66,7 +67,7 @@ export function causesOf(view: GraphView, node: GraphNode): Linked[] {
     const first = cause?.nodes[0];
     if (cause === undefined || first === undefined || cause.nodes.some(({ id }) => id === node.id)) return [];
     const hurts = hurtsText(cause);
-    const note = cause.node_count > 1 ? `and ${String(cause.node_count - 1)} more, ${hurts}` : hurts;
+    const note = cause.node_count > 1 ? `and ${grouped(cause.node_count - 1)} more, ${hurts}` : hurts;
     return [{ id: first.id, name: first.name, status: first.status, note }];
   });
 }
@@ -82,7 +83,7 @@ export function disputesIn(view: GraphView, cause: GraphView['root_causes'][numb
 }
 
 function stepsText(distance: number): string {
-  return distance === 1 ? 'directly' : `${String(distance)} steps away`;
+  return distance === 1 ? 'directly' : `${grouped(distance)} steps away`;
 }
 
 function saysText(status: string, isPast: boolean): string {
