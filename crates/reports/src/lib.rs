@@ -8,7 +8,7 @@
 //! it is one) and [`quotes`] (whether its evidence is in what was `told`) → `keeping` (what of it is stored) →
 //! [`decide`] (what becomes of the job and the file) →
 //! [`reports`] answers what people ask, [`shares`] lets others read → [`sweep`] ends what nobody else
-//! ends.
+//! ends (`orphans`: what of the storage may go).
 //!
 //! Beside it: [`objects`] is the storage as this room asks for it, `keys` says where things are in it,
 //! `artefacts` reads and removes them, [`place`] is where a page of a list begins, [`error`] says what
@@ -29,6 +29,7 @@ mod measure;
 pub mod model;
 pub mod name;
 pub mod objects;
+mod orphans;
 pub mod place;
 pub mod prompt;
 pub mod quotes;

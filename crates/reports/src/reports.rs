@@ -21,6 +21,7 @@ use crate::model::{File, FileStatus};
 use crate::objects::Objects;
 use crate::place::{Files, MAX_PAGE, Place};
 use crate::record::{files, steps};
+use crate::sweep::Pass;
 use crate::turns::Turns;
 
 /// The kind of job that makes a report.
@@ -84,8 +85,8 @@ pub(crate) struct Shared {
     pub(crate) turns: Arc<Turns>,
     /// What goes on when whoever asked for it is gone.
     pub(crate) under_way: TaskTracker,
-    /// The last object that the sweeper looked at, while it has not come to the end.
-    pub(crate) swept_to: Mutex<Option<String>>,
+    /// How far the sweeper has come.
+    pub(crate) pass: Mutex<Pass>,
 }
 
 /// A report with what the monitor recorded beside it.
@@ -141,7 +142,7 @@ impl Reports {
                 is_configured,
                 turns: Arc::default(),
                 under_way: TaskTracker::new(),
-                swept_to: Mutex::default(),
+                pass: Mutex::default(),
             }),
         }
     }

@@ -5,8 +5,9 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use mainstay_base::Timestamp;
+use mainstay_base::{Id, Timestamp};
 use mainstay_jobs::{Claimed, Context, CronJob, Handler, JobError, JobsError, Kind, NewJob};
+use mainstay_store::Tx;
 use serde_json::json;
 
 use crate::announce::{self, News};
@@ -15,6 +16,7 @@ use crate::keys;
 use crate::measure;
 use crate::model::{FileError, FileStatus};
 use crate::objects::{ObjectEntry, ObjectError};
+use crate::orphans::{self, Verdict};
 use crate::record::{shares, sweep};
 use crate::reports::Reports;
 
@@ -26,6 +28,8 @@ pub const UPLOAD_LIMIT: Duration = Duration::from_mins(10);
 pub const ORPHAN_AGE: Duration = Duration::from_hours(24);
 /// How long an expired share is remembered, so that its owner still sees it.
 const SHARE_REMEMBERED: Duration = Duration::from_hours(30 * 24);
+/// How long it is known that a file was deleted here: for less long than that no storage is away.
+const DELETION_REMEMBERED: Duration = Duration::from_hours(90 * 24);
 /// Rows that are changed in one transaction.
 const TOGETHER: i64 = 200;
 /// Transactions of each sort in one run; the rest waits for the next.
@@ -52,6 +56,19 @@ pub struct Swept {
     pub objects: u64,
     /// Objects that could not be removed.
     pub left: u64,
+    /// Objects of files that this database knows nothing of; they stay.
+    pub unknown: u64,
+}
+
+/// Where the sweeper is in the storage, while it has not come to the end.
+#[derive(Debug, Default)]
+pub(crate) struct Pass {
+    /// The last object that it looked at.
+    after: Option<String>,
+    /// Objects of unknown files so far.
+    unknown: u64,
+    /// The first of them.
+    example: Option<String>,
 }
 
 /// Sweeps, as a job.
@@ -102,7 +119,7 @@ impl Handler for Sweeper {
                 if with_objects == Some(true) {
                     let objects = self.reports.sweep_objects().await?;
                     (swept.objects, swept.left) = (objects.objects, objects.left);
-                    swept.abandoned = objects.abandoned;
+                    (swept.abandoned, swept.unknown) = (objects.abandoned, objects.unknown);
                 }
                 Ok::<_, SweepError>(swept)
             };
@@ -151,11 +168,18 @@ impl Reports {
                 break;
             }
         }
+        for _ in 0..MOST_PORTIONS {
+            let before = earlier(now, DELETION_REMEMBERED);
+            let forgetting = async |tx: &mut Tx| sweep::forget_deleted(tx, before, TOGETHER).await;
+            if self.db().write(forgetting).await? < TOGETHER.unsigned_abs() {
+                break;
+            }
+        }
         Ok(swept)
     }
 
-    /// Removes objects that nothing refers to and that are old enough that nobody is about to, and what is
-    /// left of uploads that nobody finishes.
+    /// Removes objects that nothing refers to any more and that are old enough that nobody is about to, and
+    /// what is left of uploads that nobody finishes. Objects of files that this database does not know stay.
     ///
     /// # Errors
     /// When the storage can't be listed, or the database fails.
@@ -171,27 +195,25 @@ impl Reports {
     /// As [`Self::sweep_objects`].
     pub async fn sweep_lists(&self, most: usize) -> Result<Swept, SweepError> {
         let mut swept = Swept::default();
-        // So that there is a number before there is something to count.
-        measure::swept(0);
         for _ in 0..most {
-            let after = self.swept_to().clone();
+            let after = self.pass().after.clone();
             let objects = &self.shared.objects;
             let listed = objects.list(keys::PREFIX, after.as_deref(), LISTED).await?;
             let Some(last) = listed.last().map(|last| last.key.clone()) else {
-                *self.swept_to() = None;
+                std::mem::take(&mut *self.pass()).tell();
                 break;
             };
             // By the storage's clock the objects are dated: a day leaves room for that of the database.
             let before = earlier(self.db().now().await.map_err(ReportsError::from)?, ORPHAN_AGE);
             self.sweep_listed(listed, before, &mut swept).await?;
             // After each: the run may be cut short at the next.
-            *self.swept_to() = Some(last);
+            self.pass().after = Some(last);
         }
         Ok(swept)
     }
 
-    fn swept_to(&self) -> MutexGuard<'_, Option<String>> {
-        self.shared.swept_to.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pass(&self) -> MutexGuard<'_, Pass> {
+        self.shared.pass.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn sweep_listed(
@@ -204,29 +226,40 @@ impl Reports {
         let old: Vec<_> = listed
             .into_iter()
             .filter(|entry| entry.modified < before)
-            .filter_map(|entry| keys::owner(&entry.key).map(|owner| (entry.key, owner)))
+            .filter_map(|entry| keys::owner(&entry.key).map(|owner| (entry, owner)))
             .collect();
         if old.is_empty() {
             return Ok(());
         }
         let owners: HashSet<_> = old.iter().map(|(_, owner)| *owner).collect();
-        let referenced = sweep::referenced(self.db(), &owners).await?;
-        for (key, (_, file)) in old.iter().filter(|(key, _)| !referenced.contains(key)) {
-            match self.shared.objects.delete(key).await {
-                Ok(()) => {
-                    tracing::info!(event = "orphan_swept", file_id = %file, key,
-                        "an object that nothing referred to was removed");
-                    measure::swept(1);
-                    swept.objects = swept.objects.saturating_add(1);
-                }
-                Err(error) => {
-                    tracing::warn!(event = "orphan_s3_object", file_id = %file, key, %error,
-                        "an object that nothing refers to could not be removed");
-                    swept.left = swept.left.saturating_add(1);
+        let known = sweep::known(self.db(), &owners).await?;
+        for (entry, owner) in &old {
+            match orphans::judge(entry, known.get(owner)) {
+                Verdict::Keep => {}
+                Verdict::Remove => self.sweep_one(&entry.key, owner.1, swept).await,
+                Verdict::Unknown => {
+                    swept.unknown = swept.unknown.saturating_add(1);
+                    self.pass().meet(&entry.key);
                 }
             }
         }
         Ok(())
+    }
+
+    async fn sweep_one(&self, key: &str, file: Id, swept: &mut Swept) {
+        match self.shared.objects.delete(key).await {
+            Ok(()) => {
+                tracing::info!(event = "orphan_swept", file_id = %file, key,
+                    "an object that nothing referred to was removed");
+                measure::swept(1);
+                swept.objects = swept.objects.saturating_add(1);
+            }
+            Err(error) => {
+                tracing::warn!(event = "orphan_s3_object", file_id = %file, key, %error,
+                    "an object that nothing refers to could not be removed");
+                swept.left = swept.left.saturating_add(1);
+            }
+        }
     }
 
     async fn interrupt(&self, before: Timestamp) -> Result<u64, ReportsError> {
@@ -248,6 +281,27 @@ impl Reports {
                 "an upload lost its server and was given up");
         }
         Ok(u64::try_from(ended.len()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Pass {
+    fn meet(&mut self, key: &str) {
+        self.unknown = self.unknown.saturating_add(1);
+        self.example.get_or_insert_with(|| key.to_owned());
+    }
+
+    /// All was looked at.
+    fn tell(self) {
+        measure::unknown(self.unknown);
+        if let Some(key) = self.example {
+            tracing::warn!(
+                event = "unknown_objects",
+                objects = self.unknown,
+                key,
+                "the storage has objects of files that this database does not know, and they stay: another installation \
+                 uses the same storage, or the database was restored from a backup; docs/runbooks/orphans.md says what to do"
+            );
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 //! What changes is written down with the state that it changes. A moment is therefore the newest
 //! keyframe before it (`pack`ed whole states, which [`keyframes`], a job, makes every day) and the
 //! changes since, which [`replay`](mod@replay) (pure) applies to it. [`Past`] reads both by `record`
-//! (all SQL). [`telling`] puts a span of it into words.
+//! (all SQL). [`telling`] puts a span of it into words, with
+//! the root causes (`roots`) at the `moments` at which something fell.
 //!
 //! # The invariant
 //! A change names the whole new value of one facet of one thing (a name, a status, a link, …), and is
@@ -18,6 +19,7 @@ mod change;
 mod handle;
 pub mod history;
 pub mod keyframes;
+mod moments;
 mod pack;
 mod record;
 pub mod replay;

@@ -1,13 +1,15 @@
 //! A span of the past, told in lines: what a report of an incident is written from.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use mainstay_base::{Id, Timestamp};
 
 use super::handle::{Past, PastError};
-use super::history::{Asked, ChangeKind, HistoryDependency, HistoryItem, HistoryPage, WholeState};
-use super::roots::Moments;
+use super::history::{
+    Asked, ChangeKind, HistoryDependency, HistoryItem, HistoryPage, HistoryService, WholeState,
+};
+use super::moments::Moments;
 
 /// Pages of changes that are read for one telling.
 const MOST_PAGES: usize = 10;
@@ -60,9 +62,8 @@ impl Past {
             let page = self.history(Asked { from, to, after }).await?;
             covered = covered_by(&page);
             if let Some(state) = &page.state {
-                let bad = names.begin(page.from, state);
-                moments.begin(page.from, !bad.is_empty());
-                told.extend(bad);
+                told.extend(names.begin(page.from, state));
+                moments.begin(page.from, bad_services(state), bad_dependencies(state));
             }
             for item in &page.items {
                 if item.at >= page.from {
@@ -91,22 +92,16 @@ impl Names {
         self.services.extend(state.services.iter().map(|one| (one.id, one.name.clone())));
         let canonical = state.dependencies.iter().map(|one| (one.id, one.canonical_name.clone()));
         self.canonical.extend(canonical);
-        let services = state.services.iter().filter(|one| one.status.is_unhealthy()).map(|one| {
+        let services = bad_services(state).map(|one| {
             let (name, status, since) = (&one.name, one.status.name(), one.status_since);
             Told { at, what: format!("service {name} was {status} since {since}"), matters: true }
         });
         services.chain(self.bad_dependencies(at, state)).collect()
     }
 
-    /// What was said of those that are still reported, by services that can be polled.
     fn bad_dependencies(&self, at: Timestamp, state: &WholeState) -> Vec<Told> {
-        let fresh = state.services.iter().filter(|one| one.stale_since.is_none());
-        let fresh: HashMap<Id, &str> = fresh.map(|one| (one.id, one.name.as_str())).collect();
-        let is_bad = |one: &&HistoryDependency| {
-            one.status.is_unhealthy() && one.missing_since.is_none() && !one.is_closed
-        };
-        let told = state.dependencies.iter().filter(is_bad).filter_map(|one| {
-            let service = fresh.get(&one.service_id)?;
+        let told = bad_dependencies(state).filter_map(|one| {
+            let service = self.services.get(&one.service_id)?;
             let (name, since) = (self.called(Some(one.id), &one.name), one.status_since);
             let what = format!(
                 "service {service} said that its dependency {name} was {} since {since}",
@@ -165,6 +160,21 @@ impl Names {
             _ => reported.to_owned(),
         }
     }
+}
+
+fn bad_services(state: &WholeState) -> impl Iterator<Item = &HistoryService> {
+    state.services.iter().filter(|one| one.status.is_unhealthy())
+}
+
+/// Those that are still reported, by services that can be polled.
+fn bad_dependencies(state: &WholeState) -> impl Iterator<Item = &HistoryDependency> {
+    let fresh = state.services.iter().filter(|one| one.stale_since.is_none());
+    let fresh: HashSet<Id> = fresh.map(|one| one.id).collect();
+    let is_bad = move |one: &&HistoryDependency| {
+        let is_told = fresh.contains(&one.service_id) && one.missing_since.is_none();
+        one.status.is_unhealthy() && is_told && !one.is_closed
+    };
+    state.dependencies.iter().filter(is_bad)
 }
 
 /// Which part of the span of a page there are records of: what was before is not known.

@@ -97,6 +97,30 @@ each_database! {
         assert_eq!(roots.len(), 2);
     }
 
+    async fn every_outage_has_its_root_cause_however_many_there_are(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let minute = Duration::from_mins(1);
+        let shop = house.add("Shop").await;
+        house.poll(shop, Some(body(&[("db", 0), ("cache", 0)]))).await;
+        house.pass(minute);
+        let from = house.now();
+        let mut fell = Vec::new();
+        for outage in 0..20 {
+            house.pass(2 * minute);
+            let broken = if outage < 18 { ("db", 2) } else { ("cache", 2) };
+            fell.push((house.now(), broken.0));
+            house.poll(shop, Some(body(&[broken]))).await;
+            house.pass(minute);
+            house.poll(shop, Some(body(&[("db", 0), ("cache", 0)]))).await;
+        }
+        house.pass(minute);
+        let told = house.past.tell((from, house.now()), MISSING, 1_000).await.unwrap().lines;
+        let roots = told.iter().filter(|one| one.what.starts_with("root cause"));
+        let roots: Vec<_> = roots.map(|one| (one.at, one.what.clone())).collect();
+        let wanted = |(at, name): &(Timestamp, &str)| (*at, format!("root cause then: {name} (hurts 1 service)"));
+        assert_eq!(roots, fell.iter().map(wanted).collect::<Vec<_>>());
+    }
+
     async fn a_dependency_that_is_down_when_it_is_first_reported_is_told(database: &TestDatabase) {
         let house = House::new(database).await;
         let minute = Duration::from_mins(1);

@@ -60,6 +60,11 @@ const FORGET_UPLOAD: Sql = Sql::same(
 );
 const REMOVE: Sql =
     Sql::same("reports.remove_file", "DELETE FROM files WHERE user_id = $1 AND id = $2");
+const REMEMBER: Sql = Sql::same(
+    "reports.remember_deleted_file",
+    "INSERT INTO deleted_files (user_id, file_id, deleted_at) VALUES ($1, $2, $3)
+     ON CONFLICT DO NOTHING",
+);
 
 /// A file whose upload begins.
 pub(crate) struct NewFile<'a> {
@@ -111,13 +116,23 @@ pub(crate) async fn fail_upload(
 }
 
 /// Removes a file whose upload was refused or abandoned; tells whether it was there.
-pub(crate) async fn forget_upload(tx: &mut Tx, (user, id): (Id, Id)) -> Result<bool, ReportsError> {
-    Ok(tx.execute(&FORGET_UPLOAD, values![user, id]).await? == 1)
+pub(crate) async fn forget_upload(tx: &mut Tx, file: (Id, Id)) -> Result<bool, ReportsError> {
+    take_out(tx, &FORGET_UPLOAD, file).await
 }
 
 /// Removes a file with its shares; tells whether it was there.
 pub(crate) async fn remove(tx: &mut Tx, user: Id, id: Id) -> Result<bool, ReportsError> {
-    Ok(tx.execute(&REMOVE, values![user, id]).await? == 1)
+    take_out(tx, &REMOVE, (user, id)).await
+}
+
+/// Removes a file, and keeps in mind that it was here: only then the sweeper may take what is left of it.
+async fn take_out(tx: &mut Tx, sql: &Sql, (user, id): (Id, Id)) -> Result<bool, ReportsError> {
+    let is_gone = tx.execute(sql, values![user, id]).await? == 1;
+    if is_gone {
+        let now = tx.now().await?;
+        tx.execute(&REMEMBER, values![user, id, now]).await?;
+    }
+    Ok(is_gone)
 }
 
 /// The file of this user with this id.

@@ -86,7 +86,7 @@ it('never hides what nobody said, folded or on paper', async () => {
   ];
   await upload(page, 'made-up.txt');
   const article = page.getByRole('article');
-  await article.getByText('2 of 8 quotes were neither said in the call nor recorded').waitFor();
+  await article.getByText('2 of 8 quotes were not found in the call').waitFor();
   const shown = () => article.locator('blockquote').filter({ visible: true }).allInnerTexts();
   const marks = article.getByText('Neither said in the call nor recorded, or not then', { exact: true }).filter({ visible: true });
   expect(await shown()).toEqual([said, 'made up of the timeline', said, other, 'made up of the cause']);

@@ -241,7 +241,7 @@ it('prints clean, and is downloaded as JSON', async () => {
   await page.emulateMedia({ media: 'screen' });
 });
 
-it('prints what was recorded in the moments that the screen shows', async () => {
+it('prints every moment that was recorded, as briefly as on the screen and without a button', async () => {
   const { page } = here;
   const at = '2026-11-15T21:00:00.000Z';
   const names = Array.from({ length: 40 }, (_, index) => `shop-${String(index)}`);
@@ -249,7 +249,12 @@ it('prints what was recorded in the moments that the screen shows', async () => 
     const response = await route.fetch();
     const report = (await response.json()) as object;
     const entries = names.map((name) => ({ at, what: `service ${name} could be polled again` }));
-    const recorded_timeline = { from: at, to: at, covered: { from: at, to: at }, entries };
+    const later = (minute: number) => `2026-11-15T21:${String(minute).padStart(2, '0')}:00.000Z`;
+    for (let minute = 1; minute <= 30; minute += 1) {
+      entries.push({ at: later(minute), what: `service bank became ${minute % 2 === 1 ? 'down' : 'healthy'}` });
+    }
+    const to = later(30);
+    const recorded_timeline = { from: at, to, covered: { from: at, to }, entries };
     await route.fulfill({ response, json: { ...report, recorded_timeline } });
   });
   await reported(page, 'long-print.vtt');
@@ -259,6 +264,8 @@ it('prints what was recorded in the moments that the screen shows', async () => 
   await page.emulateMedia({ media: 'print' });
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
   expect(await told.allInnerTexts()).toEqual(brief);
+  expect(await article(page).getByText('service bank became').filter({ visible: true }).count()).toBe(30);
+  expect(await article(page).getByRole('button').filter({ visible: true }).count()).toBe(0);
   await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
   await page.emulateMedia({ media: 'screen' });
   await page.unroute('**/api/files/*/report');

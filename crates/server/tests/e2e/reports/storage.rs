@@ -1,6 +1,7 @@
 //! A whole life of a file in an S3 storage: upload, job, artefacts, report, share, deletion.
 
 use mainstay_standins::llm::Behaviour;
+use mainstay_store::Sql;
 use serde_json::json;
 
 use super::world::{World, share, until, upload};
@@ -28,6 +29,34 @@ async fn a_file_lives_in_the_storage_from_its_upload_to_its_deletion() {
     assert_eq!(world.storage.keys(), Vec::<String>::new());
     assert_eq!(world.ask("GET", &format!("/api/shares/{token}")).status, 404);
     runner.stop();
+}
+
+/// As a database is that was restored from a backup before any upload, or that is another installation's.
+const LOSE: Sql = Sql::same("test.lose", "DELETE FROM files");
+/// As a file is whose objects could not be removed when it was deleted.
+const DELETE: Sql = Sql::same(
+    "test.delete",
+    "INSERT INTO deleted_files (user_id, file_id, deleted_at)
+     SELECT user_id, id, 1 FROM files ORDER BY created_at DESC, id DESC LIMIT 1",
+);
+/// Deleted so long ago, it would be forgotten first.
+const JUST_NOW: Sql = Sql::same(
+    "test.just_now",
+    "UPDATE deleted_files SET deleted_at = (SELECT max(created_at) FROM files)",
+);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn objects_of_files_that_the_database_does_not_know_are_never_swept() {
+    let world = World::start(&[]).await;
+    let (unknown, deleted) = (world.upload(), world.upload());
+    let (kept, gone) = (world.objects(&unknown), world.objects(&deleted));
+    assert_eq!((kept.len(), gone.len()), (1, 1));
+    for sql in [&DELETE, &JUST_NOW, &LOSE] {
+        world.execute(sql).await;
+    }
+    let sweeper = world.sweep_to(&kept).await;
+    sweeper.await_line("unknown_objects");
+    sweeper.stop();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -141,12 +141,24 @@ impl World {
     pub(super) async fn is_swept(&self) {
         let db = self.database.open().await;
         let wanted = referred(&db).await;
-        self.storage.age(TWO_DAYS);
-        assert_eq!(db.write(async |tx| tx.execute(&SWEEP_NOW, &[]).await).await.unwrap(), 1);
         db.close().await;
+        self.sweep_to(&wanted).await.stop();
+    }
+
+    /// Two days later, so much is left once the storage is swept; comes back with who did it.
+    pub(super) async fn sweep_to(&self, wanted: &[String]) -> Server {
+        self.storage.age(TWO_DAYS);
+        assert_eq!(self.execute(&SWEEP_NOW).await, 1);
         let sweeper = self.runner("sweeper");
         until(|| self.storage.keys() == wanted, || format!("{:#?}", self.storage.keys()));
-        sweeper.stop();
+        sweeper
+    }
+
+    pub(super) async fn execute(&self, sql: &Sql) -> u64 {
+        let db = self.database.open().await;
+        let changed = db.write(async |tx| tx.execute(sql, &[]).await).await.unwrap();
+        db.close().await;
+        changed
     }
 }
 

@@ -30,8 +30,8 @@ describe('the line at the head', () => {
   });
   it('counts those that were not, wherever they stand', () => {
     const two = line(['/timeline/0/evidence/1', '/impact/evidence/0']);
-    expect(two).toMatch(/^2 of 8 quotes were neither said in the call nor recorded/);
-    expect(line(['/actions/0/evidence/0'])).toMatch(/^1 of 8 quotes was neither/);
+    expect(two).toMatch(/^2 of 8 quotes were not found in the call .* They are marked: /);
+    expect(line(['/actions/0/evidence/0'])).toMatch(/^1 of 8 quotes was not found in the call .* It is marked: /);
   });
   it('says that nobody looked', () => {
     expect(line([], false)).toMatch(/not looked at/);

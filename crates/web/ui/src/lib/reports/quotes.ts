@@ -15,8 +15,8 @@ export function madeUpText(told: ReportDocument, checked: boolean): string {
   const all = quotesOf(told);
   const count = all.filter(({ found }) => !found).length;
   if (count === 0) return '';
-  const were = count === 1 ? 'was' : 'were';
-  return `${String(count)} of ${String(all.length)} quotes ${were} neither said in the call nor recorded, or not then, and marked so: do not lean on what they are to show.`;
+  const [were, are] = count === 1 ? ['was', 'It is marked'] : ['were', 'They are marked'];
+  return `${String(count)} of ${String(all.length)} quotes ${were} not found in the call or in what was recorded, or not at the time given. ${are}: check the claim yourself.`;
 }
 
 function quotesOf(told: ReportDocument): Quote[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Transcript } from '../api/files';
-import { canRetry, isPutOff, isUnderWay, newsOf, standingOf, standingText } from './state';
+import { canRetry, isPutOff, isUnderWay, newsOf, remedyOf, standingOf, standingText } from './state';
 import { transcript } from './sample';
 
 const NOW = Date.parse('2026-11-15T21:00:00Z');
@@ -74,9 +74,30 @@ it('tells what a report waits for from what went wrong with it', () => {
 });
 
 it('offers another try only of what was stored', () => {
-  expect(canRetry(transcript({ status: 'failed' }))).toBe(true);
-  expect(canRetry(transcript({ status: 'failed', queued_at: null }))).toBe(false);
-  expect(canRetry(transcript({ status: 'succeeded' }))).toBe(false);
+  expect(canRetry(transcript({ status: 'failed' }), true)).toBe(true);
+  expect(canRetry(transcript({ status: 'failed', queued_at: null }), true)).toBe(false);
+  expect(canRetry(transcript({ status: 'succeeded' }), true)).toBe(false);
+});
+
+it('offers no try that is refused, and says what it needs', () => {
+  const failed = transcript({ status: 'failed', attempts: 4 });
+  expect(canRetry(failed, false)).toBe(false);
+  expect(remedyOf(failed, false)).toMatch(/^It was tried 4 times\. .* language model\.$/);
+  expect(remedyOf(failed, true)).toBe('It was tried 4 times, and is not tried again by itself.');
+  expect(remedyOf({ ...failed, attempts: 1 }, true)).toMatch(/^It was tried once,/);
+  for (const configured of [true, false]) {
+    expect(remedyOf({ ...failed, queued_at: null }, configured)).toMatch(/upload it once more/);
+  }
+});
+
+it.each([
+  ['cancelled', 'cancelled'],
+  ['timed_out', 'took too long'],
+  ['panicked', 'a bug in Mainstay'],
+  ['file_missing', 'file deleted'],
+  ['crash_loop', 'crashed too often'],
+])('has words for %s', (code, words) => {
+  expect(text({ status: 'failed', last_error: { code, message: 'x' } })).toBe(`failed, ${words}`);
 });
 
 it('knows what is still to come', () => {

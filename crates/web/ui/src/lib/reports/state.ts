@@ -30,6 +30,14 @@ const FAILED_BY: Readonly<Record<string, string>> = {
   upload_interrupted: 'upload cut',
   enqueue_failed: 'upload cut',
   attempts_exhausted: 'tried too often',
+  crash_loop: 'crashed too often',
+  cancelled: 'cancelled',
+  timed_out: 'took too long',
+  panicked: 'a bug in Mainstay',
+  file_missing: 'file deleted',
+  database_failed: 'by the database',
+  database_refused: 'by the database',
+  timeline_read_failed: 'by the database',
 };
 
 type Known = Pick<
@@ -78,8 +86,20 @@ export function isPutOff({ last_error }: Pick<Transcript, 'last_error'>): boolea
 }
 
 /** Whether trying again can help: a transcript that was never stored has to be sent again. */
-export function canRetry({ status, queued_at }: Pick<Transcript, 'status' | 'queued_at'>): boolean {
-  return status === 'failed' && queued_at !== null;
+export function canRetry({ status, queued_at }: Pick<Transcript, 'status' | 'queued_at'>, configured: boolean): boolean {
+  return configured && status === 'failed' && queued_at !== null;
+}
+
+/** What can be done about a report that failed, in a sentence. */
+export function remedyOf(file: Pick<Transcript, 'queued_at' | 'attempts'>, configured: boolean): string {
+  if (file.queued_at === null) {
+    return 'The transcript was never stored whole, so there is nothing to try again: upload it once more.';
+  }
+  const times = file.attempts === 1 ? 'once' : `${String(file.attempts)} times`;
+  if (!configured) {
+    return `It was tried ${times}. It can be tried again once this server has a language model.`;
+  }
+  return `It was tried ${times}, and is not tried again by itself.`;
 }
 
 /** Whether something is still to come by itself. */
