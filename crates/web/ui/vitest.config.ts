@@ -6,7 +6,7 @@ export default defineConfig({
   // State is tested as the browser has it, not as a server would draw it once.
   resolve: { conditions: ['browser'] },
   test: {
-    include: ['src/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'bench/**/*.test.ts'],
     environment: 'node',
   },
 });

@@ -28,7 +28,7 @@ export class Crowd {
     this.#options = options;
     this.#server = createServer((asked, answer) => {
       const number = Number(asked.url?.slice(1));
-      if (this.turns && this.#chance(number)) this.#turn(number);
+      if (this.turns && this.#chance(number)) this.turn(number);
       answer.setHeader('Content-Type', 'application/json');
       answer.end(JSON.stringify(this.#leansOn(number)));
     });
@@ -50,6 +50,11 @@ export class Crowd {
     }));
     const starts = Array.from({ length: Math.ceil(services.length / size) }, (_, at) => at * size);
     return starts.map((start) => ({ version: 1, services: services.slice(start, start + size) }));
+  }
+
+  /** From now on it answers the opposite. */
+  turn(number: number): void {
+    if (!this.#ill.delete(number)) this.#ill.add(number);
   }
 
   async stop(): Promise<void> {
@@ -76,12 +81,8 @@ export class Crowd {
   }
 
   #seed = 42;
-
-  #turn(number: number): void {
-    if (!this.#ill.delete(number)) this.#ill.add(number);
-  }
 }
 
-function nameOf(number: number): string {
+export function nameOf(number: number): string {
   return `service-${String(number).padStart(4, '0')}`;
 }

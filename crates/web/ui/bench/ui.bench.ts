@@ -2,9 +2,10 @@ import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, it } from 'vitest';
 import { go, type Visit } from '../browser/harness';
 import { openOwnStage } from '../browser/stage';
-import { Crowd } from './crowd';
+import { Crowd, nameOf } from './crowd';
 import { figure, median } from './figures';
 import { drawnAfter, heapOf, keyToPaint, longTasks, watchPaint } from './measure';
+import { lazyParts, readManifest, weigh } from './parts';
 
 const SERVICES = 5_000;
 const GRAPH_NODES = 2_000;
@@ -20,6 +21,12 @@ const GRAPH_SERVICES = 2_000;
 /** What the address says when no team is folded, as many nodes would make it. */
 const UNFOLDED = encodeURIComponent(',');
 const START_LIMIT_MS = 180_000;
+/** Those that lean on a service of their own, so that each change has another name. */
+const CHANGED = 4_998;
+const CHANGED_STEP = 3;
+/** Longer than what comes at once is held back. */
+const BETWEEN_CHANGES_MS = 6_000;
+const TOLD_LIMIT_MS = 60_000;
 
 const wide = { viewport: { width: 1440, height: 900 } };
 
@@ -41,11 +48,9 @@ afterAll(async () => {
 });
 
 it('weighs the first load and each part that comes later', async () => {
-  const first = await bytesOf(large, '/');
-  figure('ui.first_load_kib', total(first) / 1024, 'KiB');
-  for (const [name, path] of Object.entries(LATER)) {
-    const more = (await bytesOf(large, path)).filter(({ path: part }) => !first.some((known) => known.path === part));
-    figure(`ui.part_${name}_kib`, total(more) / 1024, 'KiB');
+  figure('ui.first_load_kib', (await firstLoad(large)) / 1024, 'KiB');
+  for (const { name, files } of lazyParts(await readManifest())) {
+    figure(`ui.part_${name}_kib`, (await weigh(large.origin, files)) / 1024, 'KiB');
   }
 });
 
@@ -91,6 +96,18 @@ it('draws a graph of 2 000 nodes', async () => {
   figure(`ui.graph_${String(GRAPH_NODES)}_ms`, median(times), 'ms');
 });
 
+it('tells on Now what changed of one of 5 000 services', async () => {
+  const visit = await large.visit(wide);
+  await go(visit.page, '/');
+  const times: number[] = [];
+  for (let run = 0; run < TRIES; run += 1) {
+    times.push(await toldAfter(visit.page, CHANGED - run * CHANGED_STEP));
+    await pause(BETWEEN_CHANGES_MS);
+  }
+  figure(`ui.now_${String(SERVICES)}_ms`, median(times), 'ms');
+  await close(visit);
+});
+
 it.each([
   ['heap', '/services'],
   ['heap_activity', '/activity'],
@@ -107,16 +124,6 @@ it.each([
   figure(`ui.${name}_growth_mb`, (after - before) / 1e6, 'MB');
   await close(visit);
 });
-
-const LATER = {
-  services: '/services',
-  graph: '/graph',
-  activity: '/activity',
-  reports: '/reports',
-  jobs: '/admin/jobs',
-  admin: '/admin/users',
-  account: '/account',
-};
 
 /** Registers the crowd and waits until each was asked once. */
 async function settle(stage: typeof large, services: Crowd): Promise<void> {
@@ -135,31 +142,38 @@ async function settle(stage: typeof large, services: Crowd): Promise<void> {
   });
 }
 
-interface Part {
-  readonly path: string;
-  readonly bytes: number;
-}
-
-/** What a page loads besides its data, as it came over the wire. */
-async function bytesOf(stage: typeof large, path: string): Promise<Part[]> {
+/** What the first page loads besides its data, as it came over the wire. */
+async function firstLoad(stage: typeof large): Promise<number> {
   const visit = await stage.visit(wide);
   const finished: Request[] = [];
   visit.page.on('requestfinished', (request) => finished.push(request));
-  await go(visit.page, path);
+  await go(visit.page, '/');
   await visit.page.waitForLoadState('networkidle').catch(() => undefined);
   const parts = finished.filter((request) => !new URL(request.url()).pathname.startsWith('/api/'));
-  const sizes = await Promise.all(
-    parts.map(async (request) => ({
-      path: new URL(request.url()).pathname.startsWith('/assets/') ? new URL(request.url()).pathname : 'page',
-      bytes: (await request.sizes()).responseBodySize,
-    })),
-  );
+  const sizes = await Promise.all(parts.map((request) => request.sizes()));
   await close(visit);
-  return sizes;
+  return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
 }
 
-function total(parts: readonly Part[]): number {
-  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
+/** The milliseconds from the moment at which a service answers otherwise, and is polled, to the page that tells it. */
+async function toldAfter(page: Page, number: number): Promise<number> {
+  const name = nameOf(number);
+  return large.asAdmin(async (api) => {
+    const service = (await api.list<{ id: string; name: string }>('/api/board')).find((one) => one.name === name);
+    if (service === undefined) throw new Error(`${name} is not on the board`);
+    const changes = await page.getByRole('region', { name: 'Last changes' }).elementHandle();
+    const before = await changes?.$eval('li b', (first) => first.textContent);
+    crowd.turn(number);
+    const began = performance.now();
+    const told = page.waitForFunction(
+      ([all, was]) => all?.querySelector('li b')?.textContent !== was,
+      [changes, before] as const,
+      { timeout: TOLD_LIMIT_MS },
+    );
+    const [answer] = await Promise.all([api.post(`/api/services/${service.id}/poll`, {}), told]);
+    if (answer.status() !== 200) throw new Error(await answer.text());
+    return performance.now() - began;
+  });
 }
 
 async function scroll(page: Page): Promise<void> {
