@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use mainstay_base::Id;
 use mainstay_jobs::JobError;
 use mainstay_store::Tx;
 
