@@ -107,8 +107,11 @@ enum Node {
     Leaf,
 }
 
+/// A value within another: the step to it, its key in a mapping, and itself.
+type Child<'a> = (Step, Option<&'a Spanned<String>>, &'a Spanned<Node>);
+
 impl Node {
-    fn children(&self) -> Vec<(Step, Option<&Spanned<String>>, &Spanned<Self>)> {
+    fn children(&self) -> Vec<Child<'_>> {
         match self {
             Self::Mapping(pairs) => {
                 let pairs = pairs.iter();
