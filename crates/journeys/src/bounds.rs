@@ -44,6 +44,10 @@ pub const MAX_TRIMMED: usize = 64;
 pub const EXPRESSION_FUEL: u64 = 10_000;
 /// The longest JSONPath, in bytes.
 pub const MAX_PATH: usize = 512;
+/// How often all paths together may look at the values of one answer: about a fifth of a second.
+pub const MAX_LOOKS: u64 = 4_000_000;
+/// How many bytes the expressions of one request, or of one reason, may go over: about a tenth of a second.
+pub const MAX_FILLED: u64 = 16 * 1024 * 1024;
 /// The longest text that a template makes, and the longest body that is sent, in bytes.
 pub const MAX_RENDERED: usize = 256 * 1024;
 /// The longest value that is captured, or taken from an answer into a template, as JSON in bytes.

@@ -10,7 +10,8 @@ use mainstay_breaker::{
 };
 use mainstay_outbound::pace::BreakerClock;
 use mainstay_outbound::{FetchError, FetchErrorKind, Web, WebRequest};
-use serde_json::Value;
+
+use crate::document::{Document, NoJson};
 
 /// How often a host may fail in a row before it is left alone.
 const FAILURES_TO_OPEN: u32 = 5;
@@ -35,13 +36,13 @@ pub struct Courier {
 }
 
 /// What came back.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: bytes::Bytes,
     /// The body, where it is JSON.
-    pub(crate) json: Option<Value>,
+    pub(crate) json: Result<Document, NoJson>,
     pub(crate) latency: Duration,
     pub(crate) retry_after: Option<Duration>,
 }
@@ -55,6 +56,9 @@ pub(crate) enum SendError {
     /// No answer in a time that is too short for it to be the host's fault.
     #[error("{0}")]
     Hasty(FetchError),
+    /// No answer, as whoever asks has said that it may be for a while.
+    #[error("{0}")]
+    Expected(FetchError),
     /// The host fails too often.
     #[error(
         "{host} failed {FAILURES_TO_OPEN} times in a row, and is left alone for a while: try again later"
@@ -100,7 +104,7 @@ impl Courier {
         let fetched = self.web.fetch_with_headers(request).await;
         let (answer, headers) =
             fetched.map_err(|error| SendError::within(request.timeout(), error))?;
-        let json = serde_json::from_slice(&answer.body).ok();
+        let json = Document::read(&answer.body);
         let (status, latency, retry_after) = (answer.status, answer.latency, answer.retry_after());
         Ok(Answer { status, headers, body: answer.body, json, latency, retry_after })
     }
@@ -130,10 +134,18 @@ impl SendError {
         if is_late(&error) && time < FAIR_TIME { Self::Hasty(error) } else { Self::Fetch(error) }
     }
 
+    /// The same, where it was to be expected: the host is no worse than the journey says.
+    pub(crate) fn expected(self) -> Self {
+        match self {
+            Self::Fetch(error) => Self::Expected(error),
+            other => other,
+        }
+    }
+
     /// The word for it, by which rules speak of it.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Fetch(error) | Self::Hasty(error) => error.kind().name(),
+            Self::Fetch(error) | Self::Hasty(error) | Self::Expected(error) => error.kind().name(),
             Self::Open { .. } | Self::TooManyHosts => "breaker_open",
         }
     }
@@ -141,7 +153,7 @@ impl SendError {
     /// Whether it took longer than it might.
     pub(crate) fn is_late(&self) -> bool {
         match self {
-            Self::Fetch(error) | Self::Hasty(error) => is_late(error),
+            Self::Fetch(error) | Self::Hasty(error) | Self::Expected(error) => is_late(error),
             Self::Open { .. } | Self::TooManyHosts => false,
         }
     }
@@ -188,5 +200,7 @@ mod tests {
             assert_eq!(verdict(FAIR_TIME, kind), Verdict::Failure);
         }
         assert_eq!(verdict(hasty, FetchErrorKind::ConnectRefused), Verdict::Failure);
+        let refused = FetchError::new(FetchErrorKind::ConnectRefused, "it is closed");
+        assert_eq!(SendError::Fetch(refused).expected().verdict(), Verdict::Ignore);
     }
 }

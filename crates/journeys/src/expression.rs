@@ -59,6 +59,16 @@ pub(crate) fn names(expression: &str) -> usize {
     before.zip(&tokens).filter(is_name).count()
 }
 
+/// How often it goes over its values at most: once for each sign and filter, and once for the result.
+pub(crate) fn operations(expression: &str) -> u64 {
+    let is_operation = |token: &String| {
+        let is_word = token.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        token != "." && (!is_word || OPERATORS.contains(&token.as_str()))
+    };
+    let count = tokens(expression).iter().filter(|token| is_operation(token)).count();
+    u64::try_from(count).unwrap_or(u64::MAX).saturating_add(1)
+}
+
 /// Whether it takes a slice of something.
 pub(crate) fn has_slice(expression: &str) -> bool {
     let mut open = Vec::new();
@@ -148,6 +158,15 @@ mod tests {
             ("[a, {'k': b}][0] in c", 3),
         ] {
             assert_eq!(names(expression), count, "{expression}");
+        }
+    }
+
+    #[test]
+    fn operations_are_counted_and_steps_into_a_value_are_not() {
+        for (expression, count) in
+            [("a", 1), ("a.b.c", 1), ("a|upper|lower", 3), ("a ~ b", 2), ("a in b or not c", 4)]
+        {
+            assert_eq!(operations(expression), count, "{expression}");
         }
     }
 

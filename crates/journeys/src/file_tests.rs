@@ -119,7 +119,7 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
         (
             "{ authorization: \"{{ id }}\" }",
             "{ authorization: {{ id }} }",
-            "26:29: steps[1].json.authorization: a template stands in quotes",
+            "26:28: steps[1].json.authorization: a template stands in quotes",
         ),
         (
             "    expect: { status: 201 }",
@@ -194,7 +194,7 @@ fn a_mistake_is_told_with_its_place_its_way_and_the_nearest_name() {
         (
             "on_timeout: fail",
             "on_timeout: { error: \"{{ timeout.polls }}\" }",
-            "there is no timeout.polls; there are elapsed_ms and poll_count",
+            "there is no timeout.polls; there are elapsed_ms, poll_count, skipped_count",
         ),
         (
             "    expect: { status: 201 }",
@@ -312,18 +312,45 @@ fn rules_that_can_not_be_meant_are_told() {
 
 #[test]
 fn what_is_no_journey_is_refused() {
-    for text in [
-        "",
-        "---\n",
-        "[]",
-        "just text",
-        "a: &a [*a]",
-        "journey: x\n---\njourney: y\n",
-        "journey: x\nsteps: []",
-        "\t- x",
-    ] {
+    for text in ["", "---\n", "[]", "just text", "journey: x\nsteps: []", "\t- x"] {
         let found = mistakes(text);
         assert_eq!(found.len(), 1, "{text}: {found:?}");
+    }
+    for text in ["a: &a [*a]", "journey: x\n---\njourney: y\n"] {
+        let both = mistakes(text);
+        assert_eq!(both.len(), 2, "of its shape, and of its YAML: {text}: {both:?}");
+    }
+}
+
+#[test]
+fn a_number_where_texts_are_expected_is_told_to_stand_in_quotes() {
+    for (text, told) in [
+        ("emit: 5", "steps[0].emit: a number or a bool is no text; put it in quotes"),
+        (
+            "expect: {body_contains: 404}",
+            "steps[0].expect.body_contains: a number or a bool is no text",
+        ),
+    ] {
+        let text = format!("journey: x\nsteps: [{{id: a, get: http://x, {text}}}]\n");
+        let found = mistakes(&text).join("\n");
+        assert!(found.contains(told), "{found}");
+    }
+    let found = mistakes("journey: x\nvars: {inf: .inf}\nstps: []\n").join("\n");
+    assert!(found.contains("vars.inf: infinity and what is no number have no JSON"), "{found}");
+    assert!(found.contains("stps: there is no such key"), "{found}");
+}
+
+#[test]
+fn a_template_without_quotes_does_not_hide_what_else_is_wrong() {
+    let text = "journey: x\nevery: 5\nvars: {base: a, base: b}\nsteps:\n- id: a\n  get: {{ base }}/x\n  expct: {}\n";
+    let found = mistakes(text).join("\n");
+    for told in [
+        "2:8: every: 5 has no unit",
+        "3:17: vars.base: the key \"base\" stands there twice",
+        "6:8: steps[0].get: a template stands in quotes",
+        "7:3: steps[0].expct: there is no such key; did you mean expect?",
+    ] {
+        assert!(found.contains(told), "{told} in\n{found}");
     }
 }
 

@@ -66,22 +66,50 @@ pub(crate) fn json(value: &Value) -> Result<String, Unwritten> {
     text.into_text().map_err(|_| Unwritten::Other)
 }
 
-/// Takes no more than [`MAX_RENDERED`] bytes.
-#[derive(Default)]
-struct Bounded(Vec<u8>);
+/// How much of a value is there to show.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// All of it: it is short.
+    Whole,
+    /// The beginning of its JSON.
+    Cut(String),
+}
+
+/// The beginning of a value that is longer than so many bytes. No more of it is made.
+pub(crate) fn beginning(value: &impl serde::Serialize, most: usize) -> Beginning {
+    let mut text = Bounded { bytes: Vec::new(), most };
+    if serde_json::to_writer(&mut text, value).is_ok() {
+        return Beginning::Whole;
+    }
+    Beginning::Cut(String::from_utf8_lossy(&text.bytes).into_owned())
+}
+
+/// Takes no more than so many bytes: those that fit of what does not.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Default for Bounded {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), most: MAX_RENDERED }
+    }
+}
 
 impl Bounded {
     fn into_text(self) -> Result<String, std::string::FromUtf8Error> {
-        String::from_utf8(self.0)
+        String::from_utf8(self.bytes)
     }
 }
 
 impl io::Write for Bounded {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len().saturating_add(bytes.len()) > MAX_RENDERED {
+        let room = self.most.saturating_sub(self.bytes.len());
+        if bytes.len() > room {
+            self.bytes.extend_from_slice(bytes.get(..room).unwrap_or_default());
             return Err(io::ErrorKind::StorageFull.into());
         }
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

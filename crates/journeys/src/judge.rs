@@ -4,6 +4,8 @@ use serde_json::Value;
 
 use crate::compare::holds;
 use crate::courier::Answer;
+use crate::document::TooLarge;
+use crate::filters;
 use crate::model::Expect;
 use crate::report::CheckRecord;
 use crate::scope::{Face, Scope};
@@ -12,12 +14,32 @@ use crate::template::TemplateError;
 /// The most of a body that a check shows.
 const MAX_SHOWN: usize = 200;
 
+/// The most of a value that a check keeps, in bytes: enough for what a record shows of it once it is masked. Many checks
+/// may have found the same large one.
+const MAX_GOT: usize = 64 * 1024;
+
+/// Why an answer can't be judged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unjudged {
+    /// What was expected could not be filled in.
+    #[error("{0}")]
+    Template(#[from] TemplateError),
+    /// There is too much to look at.
+    #[error("{path} can't be looked for: {error}")]
+    TooLarge {
+        /// What was looked for.
+        path: String,
+        /// Why.
+        error: TooLarge,
+    },
+}
+
 /// Every check, in the order in which a person would look.
 pub(crate) fn judge(
     expect: &Expect,
     answer: &Answer,
     scope: &Scope,
-) -> Result<Vec<CheckRecord>, TemplateError> {
+) -> Result<Vec<CheckRecord>, Unjudged> {
     let (real, shown) = (scope.context(Face::Real), scope.context(Face::Shown));
     let mut checks = vec![CheckRecord {
         what: "status".to_owned(),
@@ -36,7 +58,9 @@ pub(crate) fn judge(
     }
     for (path, value) in &expect.json {
         let expected = value.value(&real)?;
-        let found = answer.json.as_ref().map(|json| path.query(json)).unwrap_or_default();
+        let found = answer.json.as_ref().ok().map(|json| path.query(json)).transpose();
+        let found = found.map_err(|error| Unjudged::TooLarge { path: path.to_string(), error })?;
+        let found = found.unwrap_or_default();
         checks.push(CheckRecord {
             what: path.to_string(),
             is_fine: found.iter().any(|found| holds(&expected, found)),
@@ -68,10 +92,12 @@ pub(crate) fn told(check: &CheckRecord, answer: &Answer) -> String {
     match got {
         _ if what == "body_contains" => format!("the body does not contain {expected}"),
         Some(got) => format!("{what}: expected {expected}, got {got}"),
-        None if what.starts_with('$') && answer.json.is_none() => {
-            format!("{what}: expected {expected}, and the answer is no JSON")
-        }
-        None => format!("{what}: expected {expected}, got nothing"),
+        None => match &answer.json {
+            Err(why) if what.starts_with('$') => {
+                format!("{what}: expected {expected}, and the answer is {why}")
+            }
+            _ => format!("{what}: expected {expected}, got nothing"),
+        },
     }
 }
 
@@ -80,11 +106,19 @@ fn status(text: &str) -> Value {
     text.parse::<u16>().map_or_else(|_| Value::from(text), Value::from)
 }
 
-/// One value as it is, several as a list.
+/// One value as it is, several as a list; the beginning of what is long, as a text.
 fn got(found: &[&Value]) -> Option<Value> {
+    let kept = |shown: filters::Beginning, whole: &dyn Fn() -> Value| match shown {
+        filters::Beginning::Whole => whole(),
+        filters::Beginning::Cut(text) => Value::String(text),
+    };
     match found {
         [] => None,
-        [one] => Some((*one).clone()),
-        more => Some(more.iter().map(|value| (*value).clone()).collect()),
+        [Value::String(text)] => Some(crate::text::cut(text, MAX_GOT).into()),
+        [one] => Some(kept(filters::beginning(one, MAX_GOT), &|| (*one).clone())),
+        more => {
+            let whole = || more.iter().map(|value| (*value).clone()).collect();
+            Some(kept(filters::beginning(&more, MAX_GOT), &whole))
+        }
     }
 }

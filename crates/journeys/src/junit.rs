@@ -58,7 +58,12 @@ fn poller_case(run: &RunRecord, poller: &PollerRecord) -> String {
     let inside = match &poller.error {
         Some(error) if !run.is_passed() => {
             let last = poller.last_value.as_ref().map(ToString::to_string).unwrap_or_default();
-            failure("poller", error, &format!("{} polls, last: {last}", poller.poll_count))
+            let skipped = match poller.skipped_count {
+                0 => String::new(),
+                skipped => format!(", {skipped} skipped while the host was left alone"),
+            };
+            let polls = format!("{} polls{skipped}, last: {last}", poller.poll_count);
+            failure("poller", error, &polls)
         }
         _ => String::new(),
     };

@@ -4,7 +4,7 @@
 //! executor; requests go out by `courier`, past a breaker for each host) → [`report`] (what came of it,
 //! without any secret) → [`junit`].
 //!
-//! Texts are filled in by [`template`] (what its expressions do, `expression` knows; what their `filters` make is bounded) from `scope`, values are found by [`path`], answers are judged by
+//! Texts are filled in by [`template`] (what its expressions do, `expression` knows; what their `filters` make is bounded) from `scope`, values are found by [`path`] in an answer's `document`, answers are judged by
 //! `judge` and `compare`; `mask` keeps secrets out of all that is shown,
 //! however they are written (`writing`).
 //!
@@ -19,6 +19,7 @@ mod compare;
 pub mod courier;
 mod curl;
 mod decide;
+mod document;
 pub mod engine;
 pub mod error;
 mod expression;
@@ -32,6 +33,7 @@ pub mod kept;
 mod mask;
 mod measure;
 pub mod model;
+mod numbers;
 pub mod path;
 mod record;
 pub mod report;

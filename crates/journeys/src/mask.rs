@@ -83,7 +83,9 @@ impl Mask {
             String::with_capacity(most.map_or(text.len(), |most| text.len().min(most)));
         let mut rest = text.as_str();
         while !rest.is_empty() && most.is_none_or(|most| masked.len() <= most) {
-            let found = self.hidden.iter().find_map(|hidden| written(rest, hidden));
+            let may_begin = may_begin(rest);
+            let mut hidden = self.hidden.iter().filter(|hidden| may_begin(hidden));
+            let found = hidden.find_map(|hidden| written(rest, hidden));
             let length = found.unwrap_or_else(|| unit(rest));
             masked.push_str(found.map_or_else(|| rest.get(..length).unwrap_or_default(), |_| MASK));
             rest = rest.get(length..).unwrap_or_default();
@@ -200,6 +202,14 @@ impl std::fmt::Debug for Mask {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Mask").finish_non_exhaustive()
     }
+}
+
+/// Which secrets a text may begin with. A plain letter is written as itself, and as nothing else: most are passed over
+/// by that alone.
+fn may_begin(text: &str) -> impl Fn(&&String) -> bool {
+    let first =
+        text.chars().next().filter(|letter| letter.is_ascii() && !"%+&\\?".contains(*letter));
+    move |hidden| first.is_none_or(|first| hidden.starts_with(first))
 }
 
 /// How much of a text is shown where no secret begins: a letter, or all backslashes that stand there. What does not

@@ -1,13 +1,19 @@
 //! What templates may use: variables, what was captured, and secrets; each as it is, and as it is shown.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mainstay_base::Secret;
 use serde_json::Value;
 
+use crate::bounds::MAX_FILLED;
+use crate::document::{Document, Weight};
+use crate::mask::Mask;
 use crate::template::{Named, SECRET, TIMEOUT};
+
+/// How many bytes of a text take as long as one value of a list or an object.
+const BYTES_OF_A_VALUE: u64 = 32;
 
 /// Secrets by their names.
 pub type Secrets = BTreeMap<String, Secret<String>>;
@@ -21,10 +27,25 @@ pub(crate) const MARK_END: char = '\u{E5ED}';
 /// All that templates may use.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
-    values: BTreeMap<String, Value>,
-    /// Which of them are not shown.
-    hidden: BTreeSet<String>,
+    variables: BTreeMap<String, Variable>,
     secrets: Arc<Secrets>,
+}
+
+#[derive(Debug, Clone)]
+struct Variable {
+    value: Value,
+    shown: Shown,
+}
+
+/// As what a variable is shown.
+#[derive(Debug, Clone)]
+enum Shown {
+    /// As it is.
+    Plain,
+    /// By its name: it is a secret.
+    Name,
+    /// As this: a secret stands somewhere in it.
+    Masked(Value),
 }
 
 /// As what values are seen.
@@ -41,65 +62,136 @@ pub(crate) enum Face {
 pub(crate) struct Context<'a> {
     scope: &'a Scope,
     face: Face,
-    answer: Option<&'a Value>,
+    answer: Option<&'a Document>,
+    /// Knows the secrets that an answer may hold.
+    mask: Option<&'a Mask>,
     /// What templates have asked for: a value may be long, and is made ready for them once.
-    seen: RefCell<BTreeMap<String, minijinja::Value>>,
+    seen: RefCell<BTreeMap<String, Ready>>,
+    /// How many bytes may still be gone over.
+    left: Cell<u64>,
+}
+
+/// A value that is ready for templates.
+#[derive(Debug, Clone)]
+struct Ready {
+    value: minijinja::Value,
+    bytes: u64,
+}
+
+/// What an expression is filled in from, and how many bytes all of it has.
+#[derive(Debug, Default)]
+pub(crate) struct Filling {
+    pub(crate) values: BTreeMap<String, minijinja::Value>,
+    pub(crate) bytes: u64,
 }
 
 impl Scope {
     pub(crate) fn new(vars: BTreeMap<String, Value>, secrets: Arc<Secrets>) -> Self {
-        Self { values: vars, hidden: BTreeSet::new(), secrets }
+        let mask = Mask::new(&secrets);
+        let mut scope = Self { variables: BTreeMap::new(), secrets };
+        vars.into_iter().for_each(|(name, value)| scope.insert(&name, value, &mask));
+        scope
     }
 
-    pub(crate) fn insert(&mut self, name: &str, value: Value, is_hidden: bool) {
-        if is_hidden {
-            self.hidden.insert(name.to_owned());
+    /// A value in which the mask finds a secret is treated as one, however it came here.
+    pub(crate) fn insert(&mut self, name: &str, value: Value, mask: &Mask) {
+        let shown = Shown::of(&value, mask);
+        self.variables.insert(name.to_owned(), Variable { value, shown });
+    }
+
+    /// A value that is a secret itself.
+    pub(crate) fn insert_secret(&mut self, name: &str, value: Value) {
+        self.variables.insert(name.to_owned(), Variable { value, shown: Shown::Name });
+    }
+
+    /// Looks for secrets again, where there are more than there were.
+    pub(crate) fn mask(&mut self, mask: &Mask) {
+        for variable in self.variables.values_mut() {
+            if !matches!(variable.shown, Shown::Name) {
+                variable.shown = Shown::of(&variable.value, mask);
+            }
         }
-        self.values.insert(name.to_owned(), value);
     }
 
     /// Filled in from the scope alone.
     pub(crate) fn context(&self, face: Face) -> Context<'_> {
-        self.with_answer(face, None)
+        self.with_answer(face, None, None)
     }
 
-    /// Filled in from an answer too.
-    pub(crate) fn with_answer<'a>(&'a self, face: Face, answer: Option<&'a Value>) -> Context<'a> {
-        Context { scope: self, face, answer, seen: RefCell::default() }
+    /// Filled in from an answer too, in which the mask knows the secrets.
+    pub(crate) fn with_answer<'a>(
+        &'a self,
+        face: Face,
+        answer: Option<&'a Document>,
+        mask: Option<&'a Mask>,
+    ) -> Context<'a> {
+        let left = Cell::new(MAX_FILLED);
+        Context { scope: self, face, answer, mask, seen: RefCell::default(), left }
+    }
+}
+
+impl Shown {
+    fn of(value: &Value, mask: &Mask) -> Self {
+        let masked = mask.value(value);
+        if masked == *value { Self::Plain } else { Self::Masked(masked) }
     }
 }
 
 impl Context<'_> {
-    pub(crate) fn answer(&self) -> Option<&Value> {
+    pub(crate) fn answer(&self) -> Option<&Document> {
         self.answer
     }
 
+    /// The value of an answer without the secrets that stand in it, if there are some.
+    pub(crate) fn masked(&self, found: &Value) -> Option<Value> {
+        let masked = self.mask?.value(found);
+        (masked != *found).then_some(masked)
+    }
+
+    /// Whether a secret stands in what one of these names means. What is a secret by its name, whoever reads the file
+    /// knows already.
+    pub(crate) fn has_secret(&self, named: &[Named]) -> bool {
+        named.iter().any(|named| match named {
+            Named::Variable(name) => {
+                let variable = self.scope.variables.get(name);
+                variable.is_some_and(|variable| !matches!(variable.shown, Shown::Plain))
+            }
+            _ => false,
+        })
+    }
+
+    /// Goes over so many bytes, where as many may still be gone over.
+    pub(crate) fn go_over(&self, bytes: u64) -> bool {
+        let left = self.left.get().checked_sub(bytes);
+        self.left.set(left.unwrap_or_default());
+        left.is_some()
+    }
+
     /// These names with their values, as far as they have some.
-    pub(crate) fn values(&self, named: &[Named]) -> BTreeMap<String, minijinja::Value> {
-        let mut values = BTreeMap::new();
+    pub(crate) fn filling(&self, named: &[Named]) -> Filling {
+        let mut filling = Filling::default();
         let mut secrets = BTreeMap::new();
         for name in named {
             match name {
-                Named::Variable(name) => values.extend(self.variable(name)),
-                Named::Timeout(_) => values.extend(self.variable(TIMEOUT)),
+                Named::Variable(name) => filling.add(name, self.variable(name)),
+                Named::Timeout(_) => filling.add(TIMEOUT, self.variable(TIMEOUT)),
                 Named::Secret(name) => secrets.extend(self.secret(name)),
                 Named::AllSecrets | Named::Answer => {}
             }
         }
-        values.insert(SECRET.to_owned(), minijinja::Value::from(secrets));
-        values
+        filling.values.insert(SECRET.to_owned(), minijinja::Value::from(secrets));
+        filling
     }
 
-    fn variable(&self, name: &str) -> Option<(String, minijinja::Value)> {
-        let value = self.scope.values.get(name)?;
-        if self.face == Face::Shown && self.scope.hidden.contains(name) {
-            return Some((name.to_owned(), minijinja::Value::from(marked(name))));
-        }
+    fn variable(&self, name: &str) -> Option<Ready> {
+        let Variable { value, shown } = self.scope.variables.get(name)?;
         let mut seen = self.seen.borrow_mut();
-        let ready = seen
-            .entry(name.to_owned())
-            .or_insert_with(|| minijinja::Value::from(minijinja::value::Serde(value)));
-        Some((name.to_owned(), ready.clone()))
+        let ready = seen.entry(name.to_owned()).or_insert_with(|| match (self.face, shown) {
+            (Face::Shown, Shown::Name) => Ready::of(&Value::String(marked(name))),
+            (Face::Shown, Shown::Masked(masked)) => Ready::of(masked),
+            (Face::Real, _) | (Face::Shown, Shown::Plain) => Ready::of(value),
+        });
+        Some(ready.clone())
     }
 
     fn secret(&self, name: &str) -> Option<(String, minijinja::Value)> {
@@ -117,7 +209,7 @@ impl Context<'_> {
                 Named::Secret(name) if !self.scope.secrets.contains_key(name) => {
                     return format!("the secret {name} is not known");
                 }
-                Named::Variable(name) if !self.scope.values.contains_key(name) => {
+                Named::Variable(name) if !self.scope.variables.contains_key(name) => {
                     return format!(
                         "{name} has no value: the step that captures it did not get so far"
                     );
@@ -126,6 +218,26 @@ impl Context<'_> {
             }
         }
         "a part of it has no value".to_owned()
+    }
+}
+
+impl Filling {
+    fn add(&mut self, name: &str, ready: Option<Ready>) {
+        let Some(Ready { value, bytes }) = ready else { return };
+        self.values.insert(name.to_owned(), value);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// A value of the answer.
+    pub(crate) fn add_found(&mut self, name: &str, found: &Value) {
+        self.add(name, Some(Ready::of(found)));
+    }
+}
+
+impl Ready {
+    fn of(value: &Value) -> Self {
+        let bytes = Weight::of(value).values.saturating_mul(BYTES_OF_A_VALUE);
+        Self { value: minijinja::Value::from(minijinja::value::Serde(value)), bytes }
     }
 }
 

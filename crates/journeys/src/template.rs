@@ -55,6 +55,8 @@ struct Compiled {
     paths: Vec<Path>,
     /// Whether what it names stands in what it makes, so that a secret is known again.
     keeps_values: bool,
+    /// How often it goes over its values at most.
+    operations: u64,
     /// All that it is filled in from.
     named: Vec<Named>,
 }
@@ -280,8 +282,10 @@ impl Compiled {
             return Err(BadTemplate::Argument { expression: source.to_owned(), name });
         }
         let keeps_values = expression::keeps_values(&plain);
+        let operations = expression::operations(&plain);
         let named = named(&expression);
-        Ok(Self { source: source.to_owned(), expression, paths, keeps_values, named })
+        let source = source.to_owned();
+        Ok(Self { source, expression, paths, keeps_values, operations, named })
     }
 
     /// A filter or a test is looked for only when it is run: that is too late.
@@ -299,20 +303,37 @@ impl Compiled {
     }
 
     fn value(&self, context: &Context<'_>) -> Result<Value, TemplateError> {
-        let mut values = context.values(&self.named);
+        if !self.keeps_values && context.has_secret(&self.named) {
+            return Err(self.changed());
+        }
+        let mut filling = context.filling(&self.named);
         for (index, path) in self.paths.iter().enumerate() {
             let found = context.answer().map(|answer| path.only(answer));
             let found = found.transpose().map_err(|error| self.unfilled(&error.to_string()))?;
-            if let Some(found) = found.flatten() {
-                values.insert(path_variable(index), as_template_value(found, path)?);
+            let Some(found) = found.flatten() else { continue };
+            check_length(found, path)?;
+            let masked = context.masked(found);
+            if masked.is_some() && !self.keeps_values {
+                return Err(self.changed());
             }
+            filling.add_found(&path_variable(index), masked.as_ref().unwrap_or(found));
         }
-        let evaluated = self.expression.eval(minijinja::Value::from(values));
+        if !context.go_over(filling.bytes.saturating_mul(self.operations)) {
+            return Err(self.unfilled(
+                "what is filled in all in all is too much; use fewer or shorter values",
+            ));
+        }
+        let evaluated = self.expression.eval(minijinja::Value::from(filling.values));
         let value = evaluated.map_err(|error| self.failed(&error, context))?;
         if value.is_undefined() {
             return Err(self.missing(context));
         }
         self.json(&value)
+    }
+
+    /// A value has a secret in it, which nobody knew before.
+    fn changed(&self) -> TemplateError {
+        TemplateError { message: changes_a_secret(&self.source) }
     }
 
     /// Its length is looked at first: a list of many long ones is short as long as it only points to them.
@@ -346,7 +367,7 @@ impl Compiled {
     /// What it names and is not there.
     fn missing(&self, context: &Context<'_>) -> TemplateError {
         let unfound = self.paths.iter().find(|path| match context.answer() {
-            Some(answer) => path.first(answer).is_none(),
+            Some(answer) => matches!(path.only(answer), Ok(None)),
             None => true,
         });
         let why = match unfound {
@@ -457,12 +478,20 @@ fn path_variable(index: usize) -> String {
     format!("{PATH_VARIABLE}{index}")
 }
 
-fn as_template_value(found: &Value, path: &Path) -> Result<minijinja::Value, TemplateError> {
+fn check_length(found: &Value, path: &Path) -> Result<(), TemplateError> {
     if found.to_string().len() > MAX_VALUE {
         let message = format!("what stands at {path} is longer than {MAX_VALUE} bytes");
         return Err(TemplateError { message });
     }
-    Ok(minijinja::Value::from(minijinja::value::Serde(found)))
+    Ok(())
+}
+
+/// Why an expression can't be used on a secret.
+pub(crate) fn changes_a_secret(expression: &str) -> String {
+    format!(
+        "{{{{ {expression} }}}} makes something else of a secret, which nobody could hide again; \
+         only ~ and the filters urlencode, tojson and string may be used on one"
+    )
 }
 
 fn deeper(

@@ -5,6 +5,8 @@ use mainstay_base::Secret;
 use serde_json::json;
 
 use super::*;
+use crate::document::Document;
+use crate::mask::Mask;
 use crate::scope::{Face, Scope};
 
 fn scope() -> Scope {
@@ -24,9 +26,11 @@ fn scope() -> Scope {
 
 fn text(template: &str) -> Result<String, String> {
     let template = Template::parse(template).map_err(|error| error.to_string())?;
-    let answer = json!({"decline_reason": "no money", "items": [{"n": 1}, {"n": 2}], "a b": true});
+    let answer = Document::new(
+        json!({"decline_reason": "no money", "items": [{"n": 1}, {"n": 2}], "a b": true}),
+    );
     let scope = scope();
-    let context = scope.with_answer(Face::Real, Some(&answer));
+    let context = scope.with_answer(Face::Real, Some(&answer), None);
     template.text(&context).map_err(|error| error.to_string())
 }
 
@@ -228,7 +232,7 @@ fn an_expression_is_filled_in_from_what_it_names_and_from_nothing_else() {
     let context = scope.context(Face::Real);
     let template = Template::parse("{{ id ~ secret.TOKEN }}{{ $.x }}").unwrap();
     let named: Vec<Named> = template.named().into_iter().collect();
-    let values = context.values(&named);
+    let values = context.filling(&named).values;
     assert_eq!(values.keys().collect::<Vec<_>>(), ["id", "secret"]);
     let secrets: Vec<String> =
         values["secret"].try_iter().unwrap().map(|key| key.to_string()).collect();
@@ -238,10 +242,57 @@ fn an_expression_is_filled_in_from_what_it_names_and_from_nothing_else() {
 #[test]
 fn json_that_becomes_too_long_is_refused_before_all_of_it_is_made() {
     let mut scope = scope();
-    scope.insert("long", json!("x".repeat(MAX_VALUE)), false);
+    scope.insert("long", json!("x".repeat(MAX_VALUE)), &Mask::default());
     let parsed = |count: usize| JsonTemplate::parse(&json!(vec!["{{ long }}"; count])).unwrap();
     let fits = MAX_RENDERED / MAX_VALUE - 1;
     assert!(parsed(fits).value(&scope.context(Face::Real)).is_ok());
     let error = parsed(1_000).value(&scope.context(Face::Real)).unwrap_err().to_string();
     assert!(error.contains("longer than"), "{error}");
+}
+
+/// A thousand short texts may each go over a long value.
+#[test]
+fn what_all_expressions_together_go_over_is_bounded() {
+    let mut scope = scope();
+    scope.insert("long", json!(vec![0; MAX_VALUE / 2 - 1]), &Mask::default());
+    let parsed = |count: usize| JsonTemplate::parse(&json!(vec!["{{ long == long }}"; count]));
+    assert!(parsed(3).unwrap().value(&scope.context(Face::Real)).is_ok());
+    let error = parsed(1_000).unwrap().value(&scope.context(Face::Real)).unwrap_err().to_string();
+    assert!(error.contains("{{ long == long }} can't be filled in"), "{error}");
+}
+
+/// A service may send a secret back, and a variable may be given one.
+#[test]
+fn a_value_in_which_a_secret_stands_is_used_as_one() {
+    let mut scope = scope();
+    let mut mask = Mask::default();
+    mask.hide("hunter2").unwrap();
+    scope.insert("echo", json!({"said": "it is hunter2", "n": 1}), &mask);
+    let answer = Document::new(json!({"echo": "HUNTER1 hunter2", "n": 1}));
+    let filled = |template: &str, face: Face| {
+        let context = scope.with_answer(face, Some(&answer), Some(&mask));
+        Template::parse(template).unwrap().text(&context).map_err(|error| error.to_string())
+    };
+    assert_eq!(filled("{{ echo.said }}", Face::Real).as_deref(), Ok("it is hunter2"));
+    assert_eq!(filled("{{ echo.said }}", Face::Shown).as_deref(), Ok("it is [secret]"));
+    assert_eq!(filled("{{ echo.n ~ $.n }}", Face::Shown).as_deref(), Ok("11"));
+    assert_eq!(filled("{{ $.echo }}", Face::Shown).as_deref(), Ok("HUNTER1 [secret]"));
+    for changing in ["{{ echo.said | upper }}", "{{ $.echo | first }}", "{{ echo['said'] }}"] {
+        for face in [Face::Real, Face::Shown] {
+            let error = filled(changing, face).unwrap_err();
+            assert!(error.contains("makes something else of a secret"), "{changing}: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_variable_that_turns_out_to_hold_a_secret_is_one_from_then_on() {
+    let mut scope = scope();
+    let mut mask = Mask::default();
+    scope.insert("early", json!("s-17"), &mask);
+    let template = Template::parse("{{ early | upper }}").unwrap();
+    assert_eq!(template.text(&scope.context(Face::Shown)).unwrap(), "S-17");
+    mask.hide("s-17").unwrap();
+    scope.mask(&mask);
+    assert!(template.text(&scope.context(Face::Real)).is_err());
 }

@@ -64,3 +64,91 @@ fn the_schema_takes_what_is_right_and_finds_what_is_not() {
         assert!(!validator.is_valid(&read(wrong)), "{wrong}");
     }
 }
+
+/// A step with this in it, or a poll, or an `expect`.
+fn with(more: &str) -> String {
+    let rules = "when: [{do: done}]";
+    let base = match more.split_once(' ') {
+        Some(("poll", rest)) => {
+            format!("poll: {{get: 'http://x', every: 1s, within: 5s, {rules}, {rest}}}")
+        }
+        Some(("rule", rest)) => {
+            format!(
+                "poll: {{get: 'http://x', every: 1s, within: 5s, when: [{{{rest}}}, {{do: done}}]}}"
+            )
+        }
+        Some(("expect", rest)) => format!("expect: {{{rest}}}"),
+        _ => more.to_owned(),
+    };
+    format!("{{journey: x, steps: [{{id: a, get: 'http://x', {base}}}]}}")
+}
+
+#[test]
+fn the_schema_and_the_parser_are_of_one_mind() {
+    let schema = serde_json::from_str(&schema()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let long = "x".repeat(121);
+    let whole = [
+        ("{journey: x, steps: [{id: 1, get: 'http://x'}]}".to_owned(), true),
+        ("{journey: x, steps: [{id: 'a b', get: 'http://x'}]}".to_owned(), false),
+        ("{journey: x, steps: [{id: a, get: 'http://x', post: null}]}".to_owned(), true),
+        ("{journey: x, steps: [{id: a, get: null}]}".to_owned(), false),
+        ("{journey: x, steps: [{id: a, get: 'ftp://x'}]}".to_owned(), false),
+        ("{journey: x, touches: [5, a], steps: [{id: a, get: 'http://x'}]}".to_owned(), true),
+        ("{journey: x, vars: {a-b: 1}, steps: [{id: a, get: 'http://x'}]}".to_owned(), false),
+        ("{journey: x, every: null, steps: [{id: a, get: 'http://x'}]}".to_owned(), true),
+        (format!("{{journey: {long}, steps: [{{id: a, get: 'http://x'}}]}}"), false),
+        (format!("{{journey: x, touches: [{long}], steps: [{{id: a, get: 'http://x'}}]}}"), false),
+    ];
+    let parts = [
+        ("headers: {X-A: 5}", true),
+        ("headers: {X-A: [5]}", false),
+        ("form: {a: 5, b: true}", true),
+        ("body: 5", true),
+        ("json: {a: 1}", true),
+        ("json: {}, body: x", false),
+        ("json: {}, body: null", true),
+        ("form: {a: b}, body: x", false),
+        ("emit: [5]", true),
+        ("emit: 5", false),
+        ("emit: 'a b'", false),
+        ("needs: 'a'", false),
+        ("capture: {a: $.b}", true),
+        ("capture: {a: b}", false),
+        ("capture: {a b: $.b}", false),
+        ("timeout: 5", false),
+        ("expect headers: {a: 5}", true),
+        ("expect body_contains: [5]", true),
+        ("expect body_contains: 404", false),
+        ("expect status: [200, 4xx]", true),
+        ("expect status: 600", false),
+        ("poll on_timeout: {error: 5}", true),
+        ("poll on_timeout: never", false),
+        ("poll max_polls: 0", false),
+        ("poll max_polls: 100000", true),
+        ("poll max_polls: 100001", false),
+        ("poll tolerate: 1001", false),
+        ("rule if: {status: 500}, do: error, reason: 5", true),
+        ("rule if: {foo: 1}, do: done", false),
+        ("rule if: {}, do: done", false),
+        ("rule if: [], do: done", false),
+        ("rule if: [{$.a: 1}, {status: 2xx}], do: done", true),
+        ("rule if: {error: true}, do: done", true),
+        ("rule if: {error: [timeout, dns]}, do: done", true),
+        ("rule if: {error: nothing}, do: done", false),
+        ("rule if: {error: true, status: 200}, do: done", false),
+        ("poll when: []", false),
+    ];
+    let parts = parts.map(|(part, is_right)| match part {
+        // A key that stands there twice is another mistake.
+        "poll when: []" => {
+            (with("poll: {get: 'http://x', every: 1s, within: 5s, when: []}"), is_right)
+        }
+        part => (with(part), is_right),
+    });
+    for (text, is_right) in whole.into_iter().chain(parts) {
+        let parsed = Journey::parse(&text).map(drop);
+        let valid = validator.is_valid(&serde_saphyr::from_str(&text).unwrap());
+        assert_eq!((parsed.is_ok(), valid), (is_right, is_right), "{text}: {parsed:?}");
+    }
+}

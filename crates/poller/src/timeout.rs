@@ -14,6 +14,8 @@ pub struct TimeoutInfo<R = Observed> {
     pub elapsed: Duration,
     /// How many polls it started.
     pub poll_count: u64,
+    /// How many polls its guard did not let through.
+    pub skipped_count: u64,
     /// What the last poll that completed answered.
     pub last_result: Option<R>,
     /// Which limit was reached.
@@ -52,8 +54,9 @@ impl OnTimeout {
 
 impl<R> TimeoutInfo<R> {
     pub(crate) fn map<S>(self, change: impl FnOnce(R) -> S) -> TimeoutInfo<S> {
-        let Self { elapsed, poll_count, last_result, limit } = self;
-        TimeoutInfo { elapsed, poll_count, last_result: last_result.map(change), limit }
+        let Self { elapsed, poll_count, skipped_count, last_result, limit } = self;
+        let last_result = last_result.map(change);
+        TimeoutInfo { elapsed, poll_count, skipped_count, last_result, limit }
     }
 }
 
@@ -65,10 +68,14 @@ impl<R> fmt::Display for TimeoutInfo<R> {
             Limit::Polls => "it had no more polls",
             Limit::Sequence => "the sequence would wait no longer",
         };
-        let Self { elapsed, poll_count, .. } = self;
+        let Self { elapsed, poll_count, skipped_count, .. } = self;
         // To the millisecond: what is finer, nobody reads.
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
         let elapsed = Duration::from_millis(millis);
-        write!(formatter, "did not settle: {why} after {elapsed:?} ({poll_count} {polls})")
+        write!(formatter, "did not settle: {why} after {elapsed:?} ({poll_count} {polls}")?;
+        match skipped_count {
+            0 => formatter.write_str(")"),
+            skipped => write!(formatter, ", {skipped} skipped)"),
+        }
     }
 }

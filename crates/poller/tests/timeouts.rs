@@ -176,4 +176,6 @@ async fn the_most_polls_end_in_a_timeout_at_once() {
     let info = TimeoutInfo { elapsed: Duration::from_nanos(2_345_643_114), ..info.clone() };
     let told = "did not settle: it had no more polls after 2.345s (3 polls)";
     assert_eq!(info.to_string(), told, "nobody reads nanoseconds");
+    let info = TimeoutInfo { skipped_count: 40, ..info };
+    assert!(info.to_string().ends_with("(3 polls, 40 skipped)"), "{info}");
 }

@@ -65,7 +65,7 @@ fn reason(error: &Error) -> Option<String> {
     let reason = match error {
         Error::NullIntoString { .. } => "a text is expected, and there is none".to_owned(),
         Error::DuplicateMappingKey { key, .. } => match key {
-            Some(key) => format!("the key {key:?} stands there twice; leave one of them out"),
+            Some(key) => repeated(key),
             None => "a key stands there twice; leave one of them out".to_owned(),
         },
         Error::Message { msg, .. } => msg.clone(),
@@ -78,10 +78,18 @@ fn reason(error: &Error) -> Option<String> {
              or split it"
                 .to_owned()
         }
+        Error::NonFiniteFloat { .. } => {
+            "infinity and what is no number have no JSON; give a number, or a text in quotes".to_owned()
+        }
         Error::UnknownAnchor { .. } => "there is no such anchor; write the value out".to_owned(),
         _ => return None,
     };
     Some(reason)
+}
+
+/// What is said of a key that stands there twice.
+pub(crate) fn repeated(key: &str) -> String {
+    format!("the key {key:?} stands there twice; leave one of them out")
 }
 
 /// What kind of value was expected, where another was found.

@@ -1,5 +1,6 @@
 //! Where in a text something stands. Read again, and only when something is wrong.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -39,7 +40,23 @@ impl Finder {
     /// Reads a text again; in one that can't be read, nothing is found.
     #[must_use]
     pub fn new(text: &str, limits: Limits) -> Self {
-        Self(serde_saphyr::from_str_with_options(text, limits.options()).ok())
+        Self(serde_saphyr::from_str_with_options(text, limits.lenient()).ok())
+    }
+
+    /// The way to the value that stands at this place; empty where none does.
+    pub(crate) fn way_to(&self, wanted: (u64, u64)) -> Vec<Step> {
+        let mut way = Vec::new();
+        let found = self.0.as_ref().is_some_and(|root| root.value.seek(wanted, &mut way));
+        if found { way } else { Vec::new() }
+    }
+
+    /// Every key that stands there a second time, with the way to it and its place.
+    pub(crate) fn repeated(&self) -> Vec<(Vec<Step>, (u64, u64))> {
+        let mut repeated = Vec::new();
+        if let Some(root) = &self.0 {
+            root.value.collect_repeated(&mut Vec::new(), &mut repeated);
+        }
+        repeated
     }
 
     /// Line and column of the key that a way ends with, or of what stands around it where it is not there.
@@ -88,6 +105,50 @@ enum Node {
     Mapping(Vec<(Spanned<String>, Spanned<Self>)>),
     List(Vec<Spanned<Self>>),
     Leaf,
+}
+
+/// A value within another: the step to it, its key in a mapping, and itself.
+type Child<'a> = (Step, Option<&'a Spanned<String>>, &'a Spanned<Node>);
+
+impl Node {
+    fn children(&self) -> Vec<Child<'_>> {
+        match self {
+            Self::Mapping(pairs) => {
+                let pairs = pairs.iter();
+                pairs.map(|(key, value)| (Step::Key(key.value.clone()), Some(key), value)).collect()
+            }
+            Self::List(items) => {
+                let items = items.iter().enumerate();
+                items.map(|(index, item)| (Step::Index(index), None, item)).collect()
+            }
+            Self::Leaf => Vec::new(),
+        }
+    }
+
+    fn seek(&self, wanted: (u64, u64), way: &mut Vec<Step>) -> bool {
+        for (step, _, value) in self.children() {
+            way.push(step);
+            if place(value) == Some(wanted) || value.value.seek(wanted, way) {
+                return true;
+            }
+            way.pop();
+        }
+        false
+    }
+
+    fn collect_repeated(&self, way: &mut Vec<Step>, found: &mut Vec<(Vec<Step>, (u64, u64))>) {
+        let mut seen = BTreeSet::new();
+        for (step, key, value) in self.children() {
+            way.push(step);
+            if let Some(key) = key
+                && !seen.insert(key.value.clone())
+            {
+                found.extend(place(key).map(|place| (way.clone(), place)));
+            }
+            value.value.collect_repeated(way, found);
+            way.pop();
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Node {

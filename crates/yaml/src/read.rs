@@ -1,6 +1,7 @@
 //! Reads a text within limits.
 
 use serde::de::DeserializeOwned;
+use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Error, Options};
 
 use crate::fault::{Fault, innermost};
@@ -47,7 +48,23 @@ pub fn read<T: DeserializeOwned>(text: &str, limits: Limits) -> Result<T, Unread
 impl Limits {
     /// How YAML is read. No error carries a part of the text.
     pub(crate) fn options(self) -> Options {
+        self.with(DuplicateKeyPolicy::Error, NonFiniteFloatPolicy::Reject)
+    }
+
+    /// The same for a text that is known to be wrong: keys that stand there twice, and numbers
+    /// without an end, do not hide what else is.
+    pub(crate) fn lenient(self) -> Options {
+        self.with(DuplicateKeyPolicy::LastWins, NonFiniteFloatPolicy::AsString)
+    }
+
+    fn with(
+        self,
+        duplicate_keys: DuplicateKeyPolicy,
+        non_finite_float_policy: NonFiniteFloatPolicy,
+    ) -> Options {
         serde_saphyr::options! {
+            duplicate_keys: duplicate_keys,
+            non_finite_float_policy: non_finite_float_policy,
             budget: serde_saphyr::budget! {
                 max_nodes: self.nodes,
                 max_events: self.nodes,

@@ -9,8 +9,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::schema::Text;
 use crate::model::StatusSet;
 
 /// A time such as `800ms`, `30s`, `1m30s` or `2h`.
@@ -41,6 +42,7 @@ pub(super) enum OnTimeoutForm {
 }
 
 const SPAN: &str = "a time with its unit is expected, such as 800ms, 30s, 1m or 2h";
+const UNQUOTED: &str = "a number or a bool is no text; put it in quotes, such as \"404\"";
 const STATUS: &str = "a status is expected, such as 201 or 2xx, or a list of them";
 
 impl Span {
@@ -125,7 +127,7 @@ impl JsonSchema for Span {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "pattern": "^([0-9]+(ms|s|m|h|d))+$",
+            "pattern": "^\\s*([0-9]+(ms|s|m|h|d))+\\s*$",
             "description": "A time with its unit, such as 800ms, 30s, 1m30s or 2h.",
         })
     }
@@ -150,6 +152,22 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrManyReading<T> {
         T::deserialize(serde::de::value::StrDeserializer::new(text)).map(|one| OneOrMany(vec![one]))
     }
 
+    fn visit_u64<E: Error>(self, _: u64) -> Result<OneOrMany<T>, E> {
+        Err(E::custom(UNQUOTED))
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<OneOrMany<T>, E> {
+        Err(E::custom(UNQUOTED))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<OneOrMany<T>, E> {
+        Err(E::custom(UNQUOTED))
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<OneOrMany<T>, E> {
+        Err(E::custom(UNQUOTED))
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<OneOrMany<T>, A::Error> {
         Vec::deserialize(SeqAccessDeserializer::new(list)).map(OneOrMany)
     }
@@ -170,7 +188,9 @@ impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let one = generator.subschema_for::<T>();
-        json_schema!({ "anyOf": [one, { "type": "array", "items": one }] })
+        // A number alone is told to stand in quotes: as it is read, 1.10 would be 1.1.
+        let alone = json!({ "allOf": [one, { "not": { "type": ["number", "boolean"] } }] });
+        json_schema!({ "anyOf": [alone, { "type": "array", "items": one }] })
     }
 }
 
@@ -273,7 +293,8 @@ impl JsonSchema for CaptureForm {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct TimeoutError {
-    /// What is told; timeout.poll_count and timeout.elapsed_ms can be used.
+    /// What is told; timeout.poll_count, timeout.skipped_count and timeout.elapsed_ms can be used.
+    #[schemars(with = "Text")]
     error: String,
 }
 
@@ -321,7 +342,6 @@ impl JsonSchema for OnTimeoutForm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn a_time_has_a_unit() {

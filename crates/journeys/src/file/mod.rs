@@ -1,10 +1,12 @@
-//! The file of a journey: `shape` is what may stand in it, `forms` are its small words, `build` makes a
+//! The file of a journey: `shape` is what may stand in it, `forms` are its small words, `schema` what
+//! an editor may know beside their types, `build` makes a
 //! journey of it and finds every mistake, `problem` says what YAML could not be read.
 
 mod build;
 mod forms;
 mod mistakes;
 mod problem;
+mod schema;
 mod shape;
 
 pub use mistakes::Mistake;
@@ -26,7 +28,7 @@ impl Journey {
     ///
     /// # Errors
     /// Every mistake that was found, with its place. Those of its shape (keys, kinds of values) are told before
-    /// what stands in it is looked at, and what is no YAML is told alone.
+    /// what stands in it is looked at.
     pub fn parse(text: &str) -> Result<Self, Vec<Mistake>> {
         let mut mistakes = Mistakes::default();
         let built = read(text).map(|file| build::journey(&file, &mut mistakes));

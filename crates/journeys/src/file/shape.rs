@@ -7,6 +7,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::forms::{CaptureForm, OnTimeoutForm, OneOrMany, Span, Statuses};
+use super::schema::{Address, Conditions, Event, Name, Text, Word, of_a_request, variable_names};
+use crate::bounds::{
+    MAX_CAPTURES, MAX_HEADERS, MAX_POLLS, MAX_RULES, MAX_TOLERATED, MAX_TOUCHES, MAX_VARS,
+};
 use crate::model::Mode;
 
 /// A journey: a scripted path of a user through real systems. See docs/guide/journeys.md.
@@ -15,17 +19,19 @@ use crate::model::Mode;
 #[schemars(title = "Mainstay journey", rename = "Journey")]
 pub(super) struct JourneyFile {
     /// Its name.
-    #[schemars(extend("type" = ["string", "number", "boolean"]))]
+    #[schemars(with = "Name")]
     pub(super) journey: String,
     /// How often it runs on a server, from 10s to 7d; without it only when it is asked to.
     pub(super) every: Option<Span>,
     /// How long a whole run may take, 10m unless it is said, at most 1h.
     pub(super) within: Option<Span>,
     /// Values that templates use. null is one that each run has to be given.
+    #[schemars(extend("maxProperties" = MAX_VARS, "propertyNames" = variable_names()))]
     pub(super) vars: Option<BTreeMap<String, Value>>,
     /// What a failure means: halt (unless it is said), record, log or disabled.
     pub(super) mode: Option<Mode>,
     /// The services that it crosses, by name: its failure shows on them.
+    #[schemars(with = "Option<Vec<Name>>", extend("maxItems" = MAX_TOUCHES))]
     pub(super) touches: Option<Vec<String>>,
     /// What is done, in this order.
     #[schemars(length(min = 1, max = 100))]
@@ -65,31 +71,37 @@ macro_rules! asking {
         #[derive(Debug, Deserialize, JsonSchema)]
         $(#[$about])*
         #[serde(deny_unknown_fields)]
-        #[schemars(extend("oneOf" = [
-            {"required": ["get"]}, {"required": ["head"]}, {"required": ["post"]},
-            {"required": ["put"]}, {"required": ["patch"]}, {"required": ["delete"]},
-        ]))]
+        #[schemars(extend("allOf" = of_a_request()))]
         pub(super) struct $name {
             $($(#[$of])* pub(super) $field: $kind,)*
             /// The address that is got.
+            #[schemars(with = "Option<Address>")]
             get: Option<String>,
             /// The address that is asked for its head.
+            #[schemars(with = "Option<Address>")]
             head: Option<String>,
             /// The address that is posted to.
+            #[schemars(with = "Option<Address>")]
             post: Option<String>,
             /// The address that is put to.
+            #[schemars(with = "Option<Address>")]
             put: Option<String>,
             /// The address that is patched.
+            #[schemars(with = "Option<Address>")]
             patch: Option<String>,
             /// The address that is deleted.
+            #[schemars(with = "Option<Address>")]
             delete: Option<String>,
             /// Headers that are sent along.
+            #[schemars(with = "Option<BTreeMap<String, Text>>", extend("maxProperties" = MAX_HEADERS))]
             headers: Option<BTreeMap<String, String>>,
             /// A body of JSON. A text that is nothing but {{ … }} keeps the kind of its value.
             json: Option<Value>,
             /// A body of the fields of a form.
+            #[schemars(with = "Option<BTreeMap<String, Text>>", extend("maxProperties" = MAX_HEADERS))]
             form: Option<BTreeMap<String, String>>,
             /// A body of any text.
+            #[schemars(with = "Option<Text>")]
             body: Option<String>,
             /// How long one request may take, 10s unless it is said, at most 60s.
             timeout: Option<Span>,
@@ -125,14 +137,18 @@ asking! {
     #[schemars(rename = "Step")]
     struct StepShape {
         /// Its name, by which needs speaks of it.
+        #[schemars(with = "Word")]
         id: String,
         /// Events that it waits for, such as create.Approved.
+        #[schemars(with = "Option<OneOrMany<Event>>")]
         needs: Option<OneOrMany<String>>,
         /// What the answer must be. Without a status, one of success.
         expect: Option<ExpectShape>,
         /// What is kept of the answer: a name and a JSONPath.
+        #[schemars(extend("maxProperties" = MAX_CAPTURES, "propertyNames" = variable_names()))]
         capture: Option<BTreeMap<String, CaptureForm>>,
         /// The event, or the events, that it tells when all is as expected.
+        #[schemars(with = "Option<OneOrMany<Word>>")]
         emit: Option<OneOrMany<String>>,
         /// What is watched in the background afterwards.
         poll: Option<PollShape>,
@@ -148,12 +164,15 @@ asking! {
         /// How long it may take as a whole, at most 1h: a hard deadline.
         within: Span,
         /// How often it is asked at most.
+        #[schemars(range(min = 1, max = MAX_POLLS))]
         max_polls: Option<u64>,
         /// How many transport errors in a row are passed over.
+        #[schemars(range(max = MAX_TOLERATED))]
         tolerate: Option<u32>,
         /// What a resource means that did not settle: fail (unless it is said), ignore or {error: text}.
         on_timeout: Option<OnTimeoutForm>,
         /// What an answer means: the first rule that fits. An answer that none fits is an error.
+        #[schemars(length(min = 1, max = MAX_RULES))]
         when: Vec<RuleShape>,
     }
 }
@@ -168,8 +187,10 @@ pub(super) struct ExpectShape {
     /// What its JSON must hold, among other things. A key that begins with $. or $[ is a JSONPath.
     pub(super) json: Option<Value>,
     /// Headers that it must have, with these values.
+    #[schemars(with = "Option<BTreeMap<String, Text>>", extend("maxProperties" = MAX_HEADERS))]
     pub(super) headers: Option<BTreeMap<String, String>>,
     /// A text, or texts, that its body must contain.
+    #[schemars(with = "Option<OneOrMany<Text>>")]
     pub(super) body_contains: Option<OneOrMany<String>>,
     /// How long it may take.
     pub(super) within: Option<Span>,
@@ -183,14 +204,17 @@ pub(super) struct RuleShape {
     /// All of this must hold: a JSONPath and its value, status, or error (true, or a kind such as
     /// timeout). In a list, one of them must. Without it the rule fits every answer.
     #[serde(rename = "if")]
+    #[schemars(with = "Option<Conditions>")]
     pub(super) conditions: Option<OneOrMany<BTreeMap<String, Value>>>,
     /// What is done then.
     #[serde(rename = "do")]
     pub(super) act: DoForm,
     /// The event, or the events, that inject and done tell.
+    #[schemars(with = "Option<OneOrMany<Word>>")]
     pub(super) emit: Option<OneOrMany<String>>,
     /// Whether inject tells its events only where they differ from those told last.
     pub(super) once: Option<bool>,
     /// Why it is an error.
+    #[schemars(with = "Option<Text>")]
     pub(super) reason: Option<String>,
 }

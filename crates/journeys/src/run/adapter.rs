@@ -14,6 +14,8 @@ use crate::bounds::{MAX_ANSWER, MAX_RUN, MAX_VALUE};
 use crate::courier::{Answer, Courier};
 use crate::judge;
 use crate::model::{Journey, Mode, Step};
+use crate::numbers;
+use crate::path::Path;
 use crate::report::FailureKind;
 use crate::request;
 use crate::scope::Scope;
@@ -118,36 +120,43 @@ impl Traveller {
         note: &mut StepNote,
     ) -> Result<(), StepError> {
         for capture in &step.captures {
-            let found = answer.json.as_ref().map(|json| capture.path.only(json)).transpose();
-            let found =
-                found.map_err(|error| StepError::new(FailureKind::Capture, error.to_string()))?;
-            let found = found.flatten();
-            let value = captured(found, &capture.path.to_string(), answer)?;
-            if capture.is_secret
-                && let Err(why) = self.journal.hide(&value)
-            {
+            let value = captured(&capture.path, answer)?;
+            let name = capture.name.clone();
+            if !capture.is_secret {
+                note.record.captures.insert(name, value.clone());
+                self.scope.insert(&capture.name, value, &self.journal.mask());
+                continue;
+            }
+            if let Err(why) = self.journal.hide(&value) {
                 note.conceal();
                 let message = format!("{} can't be captured as a secret: {why}", capture.path);
                 return Err(StepError::new(FailureKind::Capture, message));
             }
-            let shown = if capture.is_secret { MASK.into() } else { value.clone() };
-            note.record.captures.insert(capture.name.clone(), shown);
-            self.scope.insert(&capture.name, value, capture.is_secret);
+            note.record.captures.insert(name, MASK.into());
+            self.scope.insert_secret(&capture.name, value);
+            self.scope.mask(&self.journal.mask());
         }
         Ok(())
     }
 }
 
-fn captured(found: Option<&Value>, path: &str, answer: &Answer) -> Result<Value, StepError> {
+fn captured(path: &Path, answer: &Answer) -> Result<Value, StepError> {
     let failed = |message: String| StepError::new(FailureKind::Capture, message);
-    match found {
-        Some(value) if value.to_string().len() > MAX_VALUE => {
-            Err(failed(format!("what stands at {path} is longer than {MAX_VALUE} bytes")))
-        }
-        Some(value) => Ok(value.clone()),
-        None if answer.json.is_none() => {
-            Err(failed(format!("{path} can't be captured: the answer is no JSON")))
-        }
-        None => Err(failed(format!("{path} can't be captured: it matches nothing in the answer"))),
+    let json = answer.json.as_ref();
+    let json =
+        json.map_err(|why| failed(format!("{path} can't be captured: the answer is {why}")))?;
+    let found = path.only(json).map_err(|error| failed(error.to_string()))?;
+    let value = found.ok_or_else(|| {
+        failed(format!("{path} can't be captured: it matches nothing in the answer"))
+    })?;
+    if value.to_string().len() > MAX_VALUE {
+        return Err(failed(format!("what stands at {path} is longer than {MAX_VALUE} bytes")));
     }
+    if numbers::has_rounded(value, &answer.body) {
+        return Err(failed(format!(
+            "{path} can't be captured: a whole number of more than 64 bits stands there, which would be rounded; \
+             let the service send it as a text"
+        )));
+    }
+    Ok(value.clone())
 }

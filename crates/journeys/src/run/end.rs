@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::adapter::Told;
 use super::journal::{Held, Journal, unreached};
 use super::millis;
-use super::poll::Polled;
+use super::poll::{self, Polled};
 use super::step_error::StepError;
 use crate::bounds::MAX_MESSAGE;
 use crate::model::{Journey, Mode};
@@ -134,14 +134,22 @@ fn poller(journey: &Journey, held: &Held, status: &Status) -> PollerRecord {
             .as_ref()
             .and_then(|last| last.downcast_ref())
             .map(last_value),
-        error: status.error().map(|error| cut(&error.to_string(), MAX_MESSAGE)),
+        error: status.error().map(|error| cut(&told(error), MAX_MESSAGE)),
+    }
+}
+
+fn told(error: &PollerError) -> String {
+    match error {
+        PollerError::Timeout(info) => poll::told(info),
+        error => error.to_string(),
     }
 }
 
 fn last_value(polled: &Polled) -> Value {
     match polled {
         Ok(answer) => {
-            answer.json.clone().unwrap_or_else(|| Value::String(answer.text().into_owned()))
+            let json = answer.json.as_ref().map(|json| json.value().clone());
+            json.unwrap_or_else(|_| Value::String(answer.text().into_owned()))
         }
         Err(error) => Value::String(error.to_string()),
     }
@@ -155,7 +163,7 @@ fn failed(journey: &Journey, failure: &Failure) -> FailureRecord {
             None => (FailureKind::Request, reason.to_string(), None),
         },
         Cause::Poller { error: error @ PollerError::Timeout(_), .. } => {
-            (FailureKind::Timeout, error.to_string(), None)
+            (FailureKind::Timeout, told(error), None)
         }
         Cause::Poller { error, .. } => (FailureKind::Poller, error.to_string(), None),
         Cause::NeverReady => (FailureKind::NeverReady, never_ready(journey, failure), None),

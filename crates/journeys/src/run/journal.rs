@@ -182,6 +182,11 @@ impl Journal {
         }
     }
 
+    /// What knows every secret that there is by now.
+    pub(super) fn mask(&self) -> Mask {
+        self.held().mask.clone()
+    }
+
     /// Nobody is shown this value from now on.
     pub(super) fn hide(&self, value: &Value) -> Result<(), NotHidden> {
         self.held().mask.hide_value(value)

@@ -1,8 +1,9 @@
 //! Watches a resource that settles later.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use mainstay_outbound::FetchErrorKind;
 use mainstay_poller::{Context, OnTimeout as Decided, Outcome, Schedule, TimeoutInfo};
 use serde_json::json;
 
@@ -13,6 +14,7 @@ use super::step_error::StepError;
 use super::{News, millis};
 use crate::bounds::MAX_POLL_ANSWER;
 use crate::courier::{Answer, Courier, SendError};
+use crate::mask::Mask;
 use crate::model::{OnTimeout, Poll};
 use crate::request;
 use crate::scope::{Face, Scope};
@@ -38,12 +40,14 @@ pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepErr
     let mut rules = Rules::new(&poll.rules, scope.clone())?;
     let began = journal.now();
     let (web, counting) = (ready.web, Counting::new(&step, &journal));
+    let expecting = Arc::new(Expecting::new(poll, &rules));
     let asking = move || {
         let (courier, web, counting) = (courier.clone(), web.clone(), counting.clone());
+        let expecting = Arc::clone(&expecting);
         async move {
             let polled = courier.fetch(&web).await;
             counting.count();
-            polled
+            expecting.judge(polled)
         }
     };
     let (late_step, late_journal) = (Arc::clone(&step), Arc::clone(&journal));
@@ -59,14 +63,14 @@ pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepErr
             let decided = decide(&on_timeout, scope, &info);
             let error = match &decided {
                 Decided::Ignore => None,
-                Decided::Fail => Some(info.to_string()),
+                Decided::Fail => Some(told(&info)),
                 Decided::Error(reason) => Some(reason.to_string()),
             };
             late_journal.poller_ended(&late_step, error.as_deref());
             decided
         })
         .handle(move |polled: &Polled| {
-            let outcome = rules.decide(polled);
+            let outcome = rules.decide(polled, || telling.mask());
             let at = telling.now();
             let told = |name: String| Told { name, step: Arc::clone(&told_step), at };
             let all = |names: Vec<String>| names.into_iter().map(told).collect::<Vec<_>>();
@@ -103,8 +107,12 @@ fn decide(on_timeout: &OnTimeout, mut scope: Scope, info: &TimeoutInfo<Arc<Polle
         OnTimeout::Ignore => Decided::Ignore,
         OnTimeout::Error(template) => {
             let elapsed_ms = millis(info.elapsed).round();
-            let timeout = json!({"poll_count": info.poll_count, "elapsed_ms": whole(elapsed_ms)});
-            scope.insert("timeout", timeout, false);
+            let timeout = json!({
+                "poll_count": info.poll_count,
+                "skipped_count": info.skipped_count,
+                "elapsed_ms": whole(elapsed_ms),
+            });
+            scope.insert("timeout", timeout, &Mask::default());
             let told = template.text(&scope.context(Face::Shown));
             Decided::error(told.unwrap_or_else(|error| error.to_string()))
         }
@@ -118,6 +126,41 @@ fn decide(on_timeout: &OnTimeout, mut scope: Scope, info: &TimeoutInfo<Arc<Polle
 )]
 fn whole(millis: f64) -> u64 {
     millis as u64
+}
+
+/// That a resource did not settle, and that nobody looked, where that is so.
+pub(super) fn told<R>(info: &TimeoutInfo<R>) -> String {
+    match info.skipped_count {
+        0 => info.to_string(),
+        _ => format!("{info}: its host had failed too often, and was left alone meanwhile"),
+    }
+}
+
+/// Knows which failures the journey says may be. They say nothing about the host that it does not know: a breaker that
+/// opened at them would make the poll miss what it waits for.
+struct Expecting {
+    kinds: Vec<&'static str>,
+    /// How many failures in a row are passed over.
+    tolerate: u32,
+    in_a_row: AtomicU32,
+}
+
+impl Expecting {
+    fn new(poll: &Poll, rules: &Rules) -> Self {
+        let kinds = FetchErrorKind::ALL.iter().filter(|kind| rules.goes_on_after(**kind));
+        let kinds = kinds.map(|kind| kind.name()).collect();
+        Self { kinds, tolerate: poll.tolerate, in_a_row: AtomicU32::new(0) }
+    }
+
+    fn judge(&self, polled: Polled) -> Polled {
+        let Err(error) = polled else {
+            self.in_a_row.store(0, Ordering::Relaxed);
+            return polled;
+        };
+        let before = self.in_a_row.fetch_add(1, Ordering::Relaxed);
+        let is_expected = before < self.tolerate || self.kinds.contains(&error.kind());
+        Err(if is_expected { error.expected() } else { error })
+    }
 }
 
 /// Tells who looks on of each poll.

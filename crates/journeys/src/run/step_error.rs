@@ -4,6 +4,7 @@ use mainstay_poller::StartError;
 
 use crate::bounds::MAX_MESSAGE;
 use crate::courier::SendError;
+use crate::judge::Unjudged;
 use crate::mask::NotHidden;
 use crate::report::{CheckRecord, FailureKind};
 use crate::request::NotReady;
@@ -31,6 +32,15 @@ impl From<TemplateError> for StepError {
     }
 }
 
+impl From<Unjudged> for StepError {
+    fn from(error: Unjudged) -> Self {
+        match error {
+            Unjudged::Template(error) => error.into(),
+            error @ Unjudged::TooLarge { .. } => Self::new(FailureKind::Bound, error.to_string()),
+        }
+    }
+}
+
 impl From<NotReady> for StepError {
     fn from(error: NotReady) -> Self {
         let kind = match &error {
@@ -45,7 +55,9 @@ impl From<NotReady> for StepError {
 impl From<SendError> for StepError {
     fn from(error: SendError) -> Self {
         let kind = match &error {
-            SendError::Fetch(_) | SendError::Hasty(_) => FailureKind::Request,
+            SendError::Fetch(_) | SendError::Hasty(_) | SendError::Expected(_) => {
+                FailureKind::Request
+            }
             SendError::Open { .. } | SendError::TooManyHosts => FailureKind::BreakerOpen,
         };
         Self::new(kind, error.to_string())

@@ -85,6 +85,44 @@ async fn a_poll_that_the_breaker_leaves_out_is_counted_and_no_failure() {
     assert!(poller.skipped_count > 0, "{run:#?}");
 }
 
+/// A service that is not there yet is just what a poll waits for.
+#[tokio::test]
+async fn failures_that_the_journey_expects_do_not_keep_a_poll_from_its_host() {
+    let server = PaymentServer::start(Settling::Declines).await.unwrap();
+    for (tolerate, rule) in
+        [("\n    tolerate: 1000", ""), ("", "{if: {error: true}, do: continue}, ")]
+    {
+        let text = watching(closed(), &format!("within: 20s\n    max_polls: 12{tolerate}"));
+        let text = text.replace("when: [", &format!("when: [{rule}"));
+        let run = travel_by(&text, &server, &[]).await;
+        let poller = &run.pollers[0];
+        assert_eq!((poller.poll_count, poller.skipped_count), (12, 0), "{run:#?}");
+    }
+}
+
+/// Who reads that nothing settled must not think that somebody looked.
+#[tokio::test]
+async fn polls_that_were_left_out_are_told_where_a_resource_did_not_settle() {
+    let (server, down) = (PaymentServer::start(Settling::Declines).await.unwrap(), closed());
+    let mut options = options(None, Some(&server.base_url()), true);
+    let policy = Policy { private: true, ..Policy::default() };
+    let web = Web::new(&WebOptions::new(policy, options.clock.clone()).unwrap()).unwrap();
+    options.courier = Courier::new(web, Arc::new(mainstay_testkit::FakeClock::new())).unwrap();
+    let failing: String =
+        (0..5).map(|n| format!("- {{id: s{n}, get: 'http://{down}/'}}\n")).collect();
+    let text = watching(down, "within: 300ms");
+    let text = text.replace("steps:\n", &format!("steps:\n{failing}"));
+    let run = run(&Journey::parse(&text).unwrap(), options, Arc::new(())).await.unwrap();
+    let (failure, poller) = (run.failures.last().unwrap(), &run.pollers[0]);
+    assert_eq!(failure.kind, FailureKind::Timeout, "{run:#?}");
+    let told =
+        format!("(0 polls, {} skipped): its host had failed too often", poller.skipped_count);
+    assert!(failure.message.contains(&told), "{failure:?}");
+    assert_eq!(poller.error.as_deref(), Some(failure.message.as_str()));
+    let xml = mainstay_journeys::junit::junit(&run);
+    assert!(xml.contains("skipped while the host was left alone"), "{xml}");
+}
+
 /// Who gives a host no time says nothing about the host.
 #[tokio::test]
 async fn a_hasty_journey_does_not_keep_others_from_its_host() {

@@ -68,3 +68,24 @@ async fn a_secret_with_parts_is_not_captured_and_not_shown() {
     assert!(run.is_passed(), "{run:#?}");
     assert_eq!(run.steps[0].captures["session"], json!("[secret]"));
 }
+
+/// What sends a secret back makes a secret of what is captured, whatever its name.
+#[tokio::test]
+async fn an_echo_of_a_secret_can_not_be_changed_so_that_nobody_knows_it_again() {
+    let server = PaymentServer::start(Settling::Declines).await.unwrap();
+    for (filter, is_kept) in [("upper", false), ("first", false), ("urlencode", true)] {
+        let text = format!(
+            "journey: x\nmode: record\nvars: {{base: null}}\nsteps:\n- id: a\n  get: '{{{{ base }}}}/echo'\n  \
+             headers: {{X-Said: 'k {{{{ secret.KEY }}}}'}}\n  capture: {{zz: '$.headers[\"x-said\"]'}}\n  poll:\n    \
+             get: '{{{{ base }}}}/echo'\n    headers: {{X-Said: '{{{{ zz }}}}'}}\n    every: 50ms\n    within: {LONG}\n    \
+             when: [{{do: error, reason: 'said {{{{ $.headers[\"x-said\"] | {filter} }}}}'}}]\n\
+             - id: b\n  get: '{{{{ base }}}}/echo?k={{{{ zz | {filter} }}}}'\n"
+        );
+        let run = travel_by(&text, &server, &[("KEY", "hunter2-secret")]).await;
+        let shown = format!("{run:?}{}", junit::junit(&run)).to_lowercase();
+        assert!(!shown.contains("hunter2"), "{filter}: {shown}");
+        let told =
+            run.failures.iter().filter(|one| one.message.contains("something else of a secret"));
+        assert_eq!(told.count(), if is_kept { 0 } else { 2 }, "{filter}: {run:#?}");
+    }
+}

@@ -111,6 +111,10 @@ impl Shared {
         lock(&self.known).polls
     }
 
+    pub(crate) fn skipped(&self) -> u64 {
+        lock(&self.known).skipped
+    }
+
     pub(crate) fn poll_started(&self) {
         let mut known = lock(&self.known);
         known.polls = known.polls.saturating_add(1);
@@ -189,6 +193,7 @@ impl Shared {
             let info = TimeoutInfo {
                 elapsed: self.elapsed(),
                 poll_count: known.polls,
+                skipped_count: known.skipped,
                 last_result: known.last.clone(),
                 limit: Limit::Sequence,
             };

@@ -205,6 +205,7 @@ where
         let info = TimeoutInfo {
             elapsed: self.shared.elapsed(),
             poll_count: self.shared.polls(),
+            skipped_count: self.shared.skipped(),
             last_result: self.last.take(),
             limit,
         };

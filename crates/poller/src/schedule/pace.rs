@@ -13,6 +13,8 @@ pub(crate) struct Pace {
     due: Duration,
     /// The interval as backoff left it.
     interval: Duration,
+    /// The last look was taken that comes after skipped polls.
+    has_looked_last: bool,
 }
 
 /// What the last poll brought.
@@ -50,7 +52,7 @@ pub(crate) struct Seen {
 
 impl Pace {
     pub(crate) fn new(schedule: &Schedule) -> Self {
-        Self { due: Duration::ZERO, interval: schedule.interval }
+        Self { due: Duration::ZERO, interval: schedule.interval, has_looked_last: false }
     }
 
     /// What comes after a poll.
@@ -70,10 +72,19 @@ impl Pace {
         let floor = seen.now.saturating_add(seen.retry_after.unwrap_or_default());
         let due = due.max(floor);
         if due < schedule.within {
-            Step::PollAt(due)
-        } else {
-            Step::GiveUpAt(schedule.within, Limit::Time)
+            return Step::PollAt(due);
         }
+        self.last_look(schedule, seen).unwrap_or(Step::GiveUpAt(schedule.within, Limit::Time))
+    }
+
+    /// Nobody looked where the last poll was skipped: half of what is left is the guard's, half is there for an answer.
+    fn last_look(&mut self, schedule: &Schedule, seen: Seen) -> Option<Step> {
+        let left = schedule.within.saturating_sub(seen.now);
+        if seen.progress != Progress::Skipped || self.has_looked_last || left.is_zero() {
+            return None;
+        }
+        self.has_looked_last = true;
+        Some(Step::PollAt(seen.now.saturating_add(left / 2)))
     }
 
     fn adapt(&mut self, schedule: &Schedule, progress: Progress) {
@@ -177,6 +188,20 @@ mod tests {
         assert_eq!(pace.after(&rate, Seen { chance: 1.0, ..seen(0) }), Step::PollAt(ms(600)));
         assert_eq!(pace.after(&rate, Seen { chance: 0.5, ..seen(600) }), Step::PollAt(ms(1_000)));
         assert_eq!(pace.after(&rate, Seen { chance: 0.0, ..seen(1_450) }), Step::PollAt(ms(1_450)));
+    }
+
+    #[test]
+    fn after_a_skipped_poll_there_is_one_last_look_before_the_end() {
+        let schedule = schedule();
+        let mut pace = Pace::new(&schedule);
+        let mut after = |now, progress| pace.after(&schedule, Seen { progress, ..seen(now) });
+        let end = Step::GiveUpAt(ms(30_000), Limit::Time);
+        assert_eq!(after(29_600, Progress::Nothing), end);
+        assert_eq!(after(29_600, Progress::Skipped), Step::PollAt(ms(29_800)));
+        assert_eq!(after(29_800, Progress::Skipped), end, "the last look is the last");
+        let mut pace = Pace::new(&schedule);
+        let late = pace.after(&schedule, Seen { progress: Progress::Skipped, ..seen(30_000) });
+        assert_eq!(late, end);
     }
 
     #[test]

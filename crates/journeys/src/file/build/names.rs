@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::Site;
 use crate::bounds::MAX_WORD;
 use crate::file::mistakes::Way;
-use crate::template::{JsonTemplate, Named, Template};
+use crate::template::{JsonTemplate, Named, Template, changes_a_secret};
 
 /// Names that have a meaning of their own.
 const RESERVED: [&str; 2] = ["secret", "timeout"];
@@ -24,7 +24,7 @@ pub(super) struct Names {
 }
 
 /// What is known of a poll that timed out.
-const OF_TIMEOUT: [&str; 2] = ["elapsed_ms", "poll_count"];
+const OF_TIMEOUT: [&str; 3] = ["elapsed_ms", "poll_count", "skipped_count"];
 
 /// What a template may use besides variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,11 +130,7 @@ impl Site<'_> {
             Named::Timeout(_) | Named::Answer => false,
         };
         if let Some(expression) = template.changing(is_hidden) {
-            let message = format!(
-                "{{{{ {expression} }}}} makes something else of a secret, which nobody could hide again; \
-                 only ~ and the filters urlencode, tojson and string may be used on one"
-            );
-            self.mistakes.add(way, message);
+            self.mistakes.add(way, changes_a_secret(expression));
         }
         for named in template.named() {
             match named {
@@ -157,7 +153,7 @@ impl Site<'_> {
             self.mistakes.add(way, "timeout has a value only in the `error` of `on_timeout`");
         } else if !part.is_empty() && !OF_TIMEOUT.contains(&part) {
             let message =
-                format!("there is no timeout.{part}; there are {}", OF_TIMEOUT.join(" and "));
+                format!("there is no timeout.{part}; there are {}", OF_TIMEOUT.join(", "));
             self.mistakes.unknown(way, part, OF_TIMEOUT, message);
         }
     }

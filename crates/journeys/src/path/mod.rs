@@ -1,4 +1,9 @@
-//! Where a value stands in an answer: JSONPath by RFC 9535, held to what can be answered quickly.
+//! Where a value stands in an answer: JSONPath by RFC 9535, held to what can be answered quickly: `cost` bounds how
+//! long that may take, `pattern` what `search` and `match` may be told, and `scan` reads a path as a text.
+
+mod cost;
+mod pattern;
+mod scan;
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,6 +12,9 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use crate::bounds::MAX_PATH;
+use crate::document::{Document, TooLarge};
+use cost::Cost;
+pub(crate) use scan::{extent, outside_quotes};
 
 /// The most steps that go down to any depth: each multiplies what has to be looked at.
 const MAX_DESCENDING: usize = 1;
@@ -15,12 +23,25 @@ const MAX_COMMAS: usize = 3;
 /// The most filters.
 const MAX_FILTERS: usize = 2;
 
-/// Several values stand where one is wanted.
+/// There is no one value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{path} matches {count} values, and one is wanted; say which, such as [0]")]
-pub(crate) struct Several {
-    path: String,
-    count: usize,
+pub(crate) enum NotOne {
+    /// Several stand where one is wanted.
+    #[error("{path} matches {count} values, and one is wanted; say which, such as [0]")]
+    Several {
+        /// The path.
+        path: String,
+        /// How many.
+        count: usize,
+    },
+    /// It can't be looked for.
+    #[error("{path} can't be looked for: {error}")]
+    TooLarge {
+        /// The path.
+        path: String,
+        /// Why.
+        error: TooLarge,
+    },
 }
 
 /// A JSONPath.
@@ -28,6 +49,7 @@ pub(crate) struct Several {
 pub struct Path {
     source: Arc<str>,
     parsed: Arc<JsonPath>,
+    cost: Cost,
 }
 
 /// A text that is no path, or one that could take too long.
@@ -45,6 +67,14 @@ pub enum PathError {
          {MAX_FILTERS} filters, and $ only at its beginning"
     )]
     TooCostly,
+    /// A pattern that is not known before the answer is.
+    #[error(
+        "search and match take a pattern that is written out, such as search(@.name, '[a-z]+'); compare values with =="
+    )]
+    UnwrittenPattern,
+    /// A pattern that can't be used.
+    #[error("the pattern of search or match can't be used: {0}")]
+    Pattern(String),
     /// It can't be read.
     #[error("it is no JSONPath, from character {position} on: {message}")]
     Unreadable {
@@ -74,7 +104,8 @@ impl Path {
             position: error.position().saturating_add(1),
             message: error.message().to_owned(),
         })?;
-        Ok(Self { source: text.into(), parsed: Arc::new(parsed) })
+        pattern::check(text)?;
+        Ok(Self { source: text.into(), parsed: Arc::new(parsed), cost: Cost::of(text) })
     }
 
     /// The path of one field of an answer.
@@ -90,24 +121,21 @@ impl Path {
     }
 
     /// The values that stand there.
-    #[must_use]
-    pub fn query<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
-        self.parsed.query(value).all()
+    pub(crate) fn query<'a>(&self, document: &'a Document) -> Result<Vec<&'a Value>, TooLarge> {
+        document.look(self.cost.looks(document.weight()))?;
+        Ok(self.parsed.query(document.value()).all())
     }
 
     /// The one value that stands there, if any.
-    pub(crate) fn only<'a>(&self, value: &'a Value) -> Result<Option<&'a Value>, Several> {
-        let found = self.parsed.query(value);
-        match found.len() {
-            0 | 1 => Ok(found.first()),
-            count => Err(Several { path: self.source.to_string(), count }),
+    pub(crate) fn only<'a>(&self, document: &'a Document) -> Result<Option<&'a Value>, NotOne> {
+        let path = || self.source.to_string();
+        let found = self.query(document);
+        let found = found.map_err(|error| NotOne::TooLarge { path: path(), error })?;
+        match found.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one)),
+            more => Err(NotOne::Several { path: path(), count: more.len() }),
         }
-    }
-
-    /// The value that stands there: the first, where there are several.
-    #[must_use]
-    pub fn first<'a>(&self, value: &'a Value) -> Option<&'a Value> {
-        self.parsed.query(value).first()
     }
 
     /// As it was written.
@@ -129,78 +157,6 @@ impl fmt::Debug for Path {
     }
 }
 
-/// How long the path that a text begins with is, in bytes; 0 where it begins with none.
-pub(crate) fn extent(text: &str) -> usize {
-    let mut letters = text.char_indices().peekable();
-    if letters.next().map(|(_, letter)| letter) != Some('$') {
-        return 0;
-    }
-    let mut end = 1;
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '.' => end = at.saturating_add(1),
-            '*' if text.get(..at).is_some_and(|before| before.ends_with('.')) => {
-                end = at.saturating_add(1);
-            }
-            '[' => match closing(text.get(at..).unwrap_or_default()) {
-                Some(length) => {
-                    end = at.saturating_add(length);
-                    while letters.peek().is_some_and(|(next, _)| *next < end) {
-                        letters.next();
-                    }
-                }
-                None => return text.len(),
-            },
-            letter if letter.is_alphanumeric() || letter == '_' => {
-                end = at.saturating_add(letter.len_utf8());
-            }
-            _ => break,
-        }
-    }
-    end
-}
-
-/// How long a text in brackets is, quotes and brackets in it respected.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    for (at, letter) in outside_quotes(text) {
-        match letter {
-            '[' => depth = depth.saturating_add(1),
-            ']' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return Some(at.saturating_add(1));
-                }
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The characters of a text that do not stand in quotes.
-pub(crate) fn outside_quotes(text: &str) -> impl Iterator<Item = (usize, char)> {
-    let mut quote = None;
-    let mut is_escaped = false;
-    text.char_indices().filter(move |(_, letter)| match quote {
-        Some(open) => {
-            if is_escaped {
-                is_escaped = false;
-            } else if *letter == '\\' {
-                is_escaped = true;
-            } else if *letter == open {
-                quote = None;
-            }
-            false
-        }
-        None => {
-            let is_quote = matches!(letter, '"' | '\'');
-            quote = is_quote.then_some(*letter);
-            !is_quote
-        }
-    })
-}
-
 fn is_costly(text: &str) -> bool {
     let bare: String = outside_quotes(text).map(|(_, letter)| letter).collect();
     let count = |part: &str| bare.matches(part).count();
@@ -217,14 +173,15 @@ mod tests {
 
     #[test]
     fn a_path_finds_what_stands_there() {
-        let value = json!({"a": [{"b": 1}, {"b": 2}], "c d": null});
-        let found = |path: &str| Path::parse(path).unwrap().first(&value).cloned();
+        let value = Document::new(json!({"a": [{"b": 1}, {"b": 2}], "c d": null}));
+        let only = |path: Path| path.only(&value).unwrap().cloned();
+        let found = |path: &str| only(Path::parse(path).unwrap());
         assert_eq!(found("$.a[1].b"), Some(json!(2)));
         assert_eq!(found("$['c d']"), Some(Value::Null));
         assert_eq!(found("$.a[?@.b > 1].b"), Some(json!(2)));
         assert_eq!(found("$.none"), None);
-        assert_eq!(Path::parse("$..b").unwrap().query(&value).len(), 2);
-        assert_eq!(Path::of_key("c d").unwrap().first(&value), Some(&Value::Null));
+        assert_eq!(Path::parse("$..b").unwrap().query(&value).unwrap().len(), 2);
+        assert_eq!(only(Path::of_key("c d").unwrap()), Some(Value::Null));
         assert_eq!(Path::of_key("a").unwrap().as_str(), "$.a");
     }
 
@@ -248,18 +205,27 @@ mod tests {
     }
 
     #[test]
-    fn a_path_in_an_expression_ends_where_it_does() {
-        for (text, path) in [
-            ("$.decline_reason }}", "$.decline_reason"),
-            ("$.a[0].b | upper", "$.a[0].b"),
-            ("$['a b]'].c ~ 1", "$['a b]'].c"),
-            ("$.a[*].b", "$.a[*].b"),
-            ("$..name,", "$..name"),
-            ("$ | length", "$"),
-            ("a", ""),
-            ("$.a[", "$.a["),
+    fn a_large_answer_is_looked_at_only_so_often() {
+        let items: Vec<Value> = (0..50_000).map(|_| json!({"a": "aaaaaaaaaa"})).collect();
+        let large = Document::new(Value::Array(items));
+        let chains: Vec<Value> =
+            (0..500).map(|_| (0..100).fold(json!(0), |inner, _| json!([inner]))).collect();
+        let deep = Document::new(Value::Array(chains));
+        let patterns = format!("$..[?{}]", ["search(@.a, '[a-z]+b')"; 2].join("||"));
+        let filters = format!("$[?{}]", ["count(@.*) > 9"; 10].join("||"));
+        for (path, document) in [
+            (patterns.as_str(), &large),
+            (filters.as_str(), &large),
+            ("$..[?@ == @]", &deep),
+            ("$..[0,0,0,0]", &deep),
         ] {
-            assert_eq!(&text[..extent(text)], path, "{text}");
+            assert_eq!(Path::parse(path).unwrap().query(document), Err(TooLarge), "{path}");
         }
+        let sought = Path::parse("$[?search(@.a, '[a-z]{1,20}b')].a").unwrap();
+        assert_eq!(sought.query(&large).unwrap().len(), 0);
+        let first = Path::parse("$[0].a").unwrap();
+        assert_eq!(first.only(&large).unwrap(), Some(&json!("aaaaaaaaaa")));
+        let all = Path::parse("$[*]").unwrap();
+        assert!((0..100).any(|_| all.query(&large).is_err()), "all paths share the looks");
     }
 }
