@@ -54,6 +54,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(13, "0013_failing_since", "failing_since"),
     migration!(14, "0014_locations", "locations"),
     migration!(15, "0015_machine_orders", "machine_orders"),
+    migration!(16, "0016_run_progress", "run_progress"),
 ];
 
 impl Migration {
