@@ -167,6 +167,7 @@ pub(crate) const TABLE: &[Entry] = &[
     edits("POST", "/api/journeys/{id}/run").limited(&RUNS),
     reads("/api/journeys/{id}/runs", Role::Viewer),
     reads("/api/runs/{id}", Role::Viewer),
+    edits("POST", "/api/runs/{id}/cancel"),
     reads("/api/events", Role::Viewer),
     reads("/api/events/history", Role::Viewer),
 ];

@@ -181,6 +181,8 @@ codes! {
     S3PutFailed: SERVICE_UNAVAILABLE, "s3_put_failed", "The file could not be stored";
     /// The service was edited or removed while it was polled.
     ServiceChanged: CONFLICT, "service_changed", "The service was changed meanwhile";
+    /// The run has ended, so that it can't be cancelled.
+    RunEnded: CONFLICT, "run_ended", "The run has ended";
     /// A run of the journey has not ended.
     RunInProgress: CONFLICT, "run_in_progress", "A run is under way";
     /// More requests came than are allowed in this time.

@@ -16,6 +16,7 @@ impl From<JourneysError> for Error {
             Refused::NotFound | Refused::NoRun => Code::NotFound,
             Refused::Changed { .. } => Code::JourneyChanged,
             Refused::InProgress { .. } => Code::RunInProgress,
+            Refused::RunEnded => Code::RunEnded,
             _ => return failed(error),
         };
         let told = Self::new(code, sentence(&error.to_string()));

@@ -14,6 +14,23 @@ pub(crate) enum Edit {
     Removed,
 }
 
+/// Why a failing journey is not looked after any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aside {
+    SwitchedOff,
+    Removed,
+}
+
+/// A journey that is failing.
+#[derive(Debug)]
+pub(crate) struct Failing<'a> {
+    pub(crate) journey: Id,
+    pub(crate) name: &'a str,
+    pub(crate) run: Option<Id>,
+    pub(crate) message: Option<&'a str>,
+    pub(crate) touches: &'a [String],
+}
+
 /// A run that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended<'a> {
@@ -41,16 +58,42 @@ pub(crate) fn run_finished(out: &mut Outbox, ended: &Ended<'_>) -> Result<(), Ev
     add(out, "journey:run_finished", fields)
 }
 
+/// Tells that more is known of a run that is under way or was cut short: where it stands, its page says.
+pub(crate) fn run_progressed(out: &mut Outbox, journey: Id, run: Id) -> Result<(), EventError> {
+    add(out, "journey:run_progressed", json!({"journey_id": journey, "run_id": run}))
+}
+
 /// Tells that a journey is failing from now on.
-pub(crate) fn failed(out: &mut Outbox, ended: &Ended<'_>) -> Result<(), EventError> {
+pub(crate) fn failed(out: &mut Outbox, failing: &Failing<'_>) -> Result<(), EventError> {
     let fields = json!({
-        "journey_id": ended.journey,
-        "journey_name": ended.name,
-        "run_id": ended.run,
-        "message": ended.message,
-        "touches": ended.touches,
+        "journey_id": failing.journey,
+        "journey_name": failing.name,
+        "run_id": failing.run,
+        "message": failing.message,
+        "touches": failing.touches,
     });
     add(out, "journey:failed", fields)
+}
+
+/// Tells that a failing journey is looked after no more: whether it works is not known from now on.
+pub(crate) fn set_aside(
+    out: &mut Outbox,
+    failing: &Failing<'_>,
+    reason: Aside,
+    failing_since: Option<Timestamp>,
+) -> Result<(), EventError> {
+    let reason = match reason {
+        Aside::SwitchedOff => "switched_off",
+        Aside::Removed => "removed",
+    };
+    let fields = json!({
+        "journey_id": failing.journey,
+        "journey_name": failing.name,
+        "reason": reason,
+        "failing_since": failing_since,
+        "touches": failing.touches,
+    });
+    add(out, "journey:set_aside", fields)
 }
 
 /// Tells that a journey is as it should be again.
@@ -83,6 +126,14 @@ pub(crate) fn edited(
     };
     let fields = json!({"journey_id": journey, "journey_name": name, "change": change});
     add(out, "journey:changed", fields)
+}
+
+impl<'a> Ended<'a> {
+    /// Its journey, where the run has failed.
+    pub(crate) fn failing(&self) -> Failing<'a> {
+        let Self { journey, name, run, message, touches, .. } = *self;
+        Failing { journey, name, run: Some(run), message, touches }
+    }
 }
 
 fn add(out: &mut Outbox, kind: &str, fields: Value) -> Result<(), EventError> {

@@ -139,6 +139,29 @@ fn came_to_nothing(mark: &RunMark) -> bool {
     matches!(mark.status, RunStatus::Skipped | RunStatus::Aborted)
 }
 
+/// What becomes of a failure that people are shown: only that of a journey that is switched on is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It fails from now on.
+    Fails,
+    /// It does no more, or nobody looks after it.
+    Ends,
+}
+
+/// What is to be told of a journey, by whether it is switched on and how it is, before and now: whoever hears
+/// all of it knows which journeys are failing.
+pub(crate) fn turn(
+    before: (bool, Option<RunOutcome>),
+    now: (bool, Option<RunOutcome>),
+) -> Option<Turn> {
+    let fails = |is| is == (true, Some(RunOutcome::Failed));
+    match (fails(before), fails(now)) {
+        (false, true) => Some(Turn::Fails),
+        (true, false) => Some(Turn::Ends),
+        _ => None,
+    }
+}
+
 /// What a run says that was skipped because of this one.
 pub(crate) fn skipped(before: Option<&RunView>, now: Timestamp) -> String {
     let seconds =

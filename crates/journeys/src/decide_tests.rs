@@ -177,3 +177,22 @@ fn what_is_no_place_is_refused() {
         assert!(text.parse::<Place>().is_err(), "{text}");
     }
 }
+
+#[test]
+fn only_a_journey_that_is_switched_on_is_shown_as_failing() {
+    let (passed, failed) = (Some(RunOutcome::Passed), Some(RunOutcome::Failed));
+    for (before, now, expected) in [
+        ((true, None), (true, failed), Some(Turn::Fails)),
+        ((true, passed), (true, failed), Some(Turn::Fails)),
+        ((true, failed), (true, failed), None),
+        ((true, failed), (true, passed), Some(Turn::Ends)),
+        ((true, failed), (false, failed), Some(Turn::Ends)),
+        ((false, failed), (true, failed), Some(Turn::Fails)),
+        ((false, None), (false, failed), None),
+        ((false, failed), (false, passed), None),
+        ((true, passed), (false, passed), None),
+        ((true, None), (false, None), None),
+    ] {
+        assert_eq!(turn(before, now), expected, "{before:?} {now:?}");
+    }
+}

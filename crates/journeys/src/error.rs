@@ -41,6 +41,9 @@ pub enum JourneysError {
         /// Which.
         run: Option<Id>,
     },
+    /// The run has ended.
+    #[error("the run has ended, so there is nothing to cancel")]
+    RunEnded,
     /// The schedule of it was moved on by another instance.
     #[error("another instance has started this journey")]
     Taken,

@@ -21,11 +21,14 @@ use crate::kept::{
 use crate::model::Journey;
 use crate::record::journeys::{self, Defined};
 use crate::record::runs::{self, NewRun};
+use crate::record::state;
 
 /// The kind of job that runs a journey.
 pub const JOURNEY: &str = "journey";
 /// A run is begun once: what it has sent would be sent again. The next one comes soon enough.
 const ATTEMPTS: u32 = 1;
+/// Somebody waits for a run by hand: it goes before all that are only due.
+const BY_HAND: i32 = -10;
 
 /// What the room works with.
 pub struct JourneysOptions {
@@ -179,10 +182,10 @@ impl Journeys {
             return Err(JourneysError::Changed { generation: before.generation });
         }
         // It may be one that this version can't read any more, and still has to be switched off.
-        let told = edit.source.unwrap_or(ReadSource {
-            name: before.name,
+        let told = edit.source.unwrap_or_else(|| ReadSource {
+            name: before.name.clone(),
             every_ms: before.every_ms,
-            touches: before.touches,
+            touches: before.touches.clone(),
             source,
         });
         let is_enabled = edit.is_enabled.unwrap_or(before.is_enabled);
@@ -194,6 +197,9 @@ impl Journeys {
             let generation = before.generation.saturating_add(1);
             return Err(JourneysError::Changed { generation });
         }
+        let (name, touches) = (told.name.clone(), told.touches.clone());
+        let after = JourneyView { name, touches, is_enabled, ..before.clone() };
+        state::tell_turn(tx, out, &before, Some(&after)).await?;
         announce::edited(out, id, &told.name, Edit::Updated)?;
         Ok(EditedJourney { id, name: told.name })
     }
@@ -208,17 +214,20 @@ impl Journeys {
         out: &mut Outbox,
         id: Id,
     ) -> Result<EditedJourney, JourneysError> {
-        let found = journeys::find_in(tx, id).await?.ok_or(JourneysError::NotFound)?;
+        journeys::find_in(tx, id).await?.ok_or(JourneysError::NotFound)?;
         if let Some((_, Some(job))) = runs::unfinished(tx, id).await? {
             match self.shared.jobs.cancel(tx, out, job).await {
                 Ok(_) | Err(JobsError::AlreadyFinished | JobsError::NotFound) => {}
                 Err(error) => return Err(error.into()),
             }
         }
+        // Now that its job is held: how it is may have changed meanwhile.
+        let found = journeys::find_locked(tx, id).await?.ok_or(JourneysError::NotFound)?.journey;
+        state::tell_turn(tx, out, &found, None).await?;
         if !journeys::remove(tx, id).await? {
             return Err(JourneysError::NotFound);
         }
-        let name = found.journey.name;
+        let name = found.name;
         announce::edited(out, id, &name, Edit::Removed)?;
         Ok(EditedJourney { id, name })
     }
@@ -279,6 +288,9 @@ impl Journeys {
         let mut job = NewJob::new(Kind::new(JOURNEY).map_err(JobsError::from)?, payload)
             .about(journey.to_string());
         job.max_attempts = ATTEMPTS;
+        if trigger == Trigger::Manual {
+            job.priority = BY_HAND;
+        }
         let queued = self.shared.jobs.enqueue(tx, job).await?;
         if !queued.is_new {
             return Ok(None);

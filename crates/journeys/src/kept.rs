@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::progress::RunProgress;
 use crate::report::{RunOutcome, RunRecord};
 
 /// The most journeys that are kept.
@@ -167,6 +168,10 @@ pub struct RunDetail {
     /// The run.
     #[serde(flatten)]
     pub run: RunView,
+    /// How far it is: written within a second or so of what happens, and `null` before the first second is over.
+    /// Where there is a record, that stands in its place; where its Mainstay died, this is how far it came.
+    #[schema(value_type = Option<RunProgress>, required)]
+    pub progress: Option<Value>,
     /// What came of it. `null` before it has ended, when it was not run, and when it passed and 30 came
     /// after it.
     #[schema(value_type = Option<RunRecord>, required)]

@@ -9,12 +9,13 @@
 //! however they are written (`writing`).
 //!
 //! On a server [`journeys`] keeps them as [`kept`] says, [`engine`] queues the runs that are due, [`runner`]
-//! runs them as jobs, `fit` holds their records to a length, `record` (all SQL) writes down what came of
+//! runs them as jobs until they end or somebody `cancel`s them, `progress` says how far they are, `fit` holds their records to a length, `record` (all SQL) writes down what came of
 //! them, `decide` says what is known of them beside, and `announce` tells the organisation.
 
 mod announce;
 mod bad_template;
 pub mod bounds;
+mod cancel;
 mod compare;
 pub mod courier;
 mod curl;
@@ -35,6 +36,7 @@ mod measure;
 pub mod model;
 mod numbers;
 pub mod path;
+pub mod progress;
 mod record;
 pub mod report;
 mod request;

@@ -1,6 +1,7 @@
 //! Runs journeys, as jobs. A run is begun once, by the handler of its job, and ends with it.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,16 +13,18 @@ use mainstay_store::Tx;
 use serde_json::Value;
 
 use crate::bounds::{MAX_MESSAGE, MAX_RUN};
+use crate::cancel::CANCELLED;
 use crate::courier::Courier;
 use crate::error::JourneysError;
 use crate::fit;
 use crate::journeys::{JOURNEY, Journeys};
 use crate::kept::RunStatus;
 use crate::model::Journey;
+use crate::progress::Watching;
 use crate::record::runs::{self, Beginning, FinishedRun};
 use crate::record::state;
-use crate::report::RunRecord;
-use crate::run::{self, Options};
+use crate::report::{FailureKind, RunRecord};
+use crate::run::{self, Observer, Options};
 use crate::scope::Secrets;
 use crate::text::cut;
 
@@ -69,12 +72,11 @@ impl JourneyRunner {
             // Deleted meanwhile with its journey.
             Beginning::Gone => return Ok(()),
         };
-        let travelling = context.cancelled().run_until_cancelled(self.run_once(&source));
-        let finished = match travelling.await {
-            Some(Ok(record)) => self.arrived(context, id, &record).await,
-            Some(Err(message)) => finish(context, &unrun(id, RunStatus::Failed, &message)).await,
-            // A job that was cancelled or is another's by now is not this one's to end, and refuses it.
-            None => finish(context, &unrun(id, RunStatus::Aborted, STOPPED)).await,
+        let finished = match self.run_once(id, &source, context).await {
+            Ok(record) => self.arrived(context, id, &record).await,
+            Err(message) => {
+                finish(context, &FinishedRun::unrun(id, RunStatus::Failed, &message)).await
+            }
         };
         finished.map_err(JobError::from)
     }
@@ -94,14 +96,14 @@ impl JourneyRunner {
                 return self.given_back(tx, out, change.id, id).await;
             }
             Cause::AttemptsExhausted | Cause::CrashLoop => DIED.to_owned(),
-            Cause::Cancelled => "it was cancelled".to_owned(),
+            Cause::Cancelled => CANCELLED.to_owned(),
             Cause::Failed => {
                 let failure = change.failure.as_ref().map(|failure| failure.message.as_str());
                 format!("it could not be run to its end: {}", failure.unwrap_or("see the log"))
             }
         };
         let message = cut(&message, MAX_MESSAGE);
-        state::finish(tx, out, &unrun(id, RunStatus::Aborted, &message)).await
+        state::finish(tx, out, &FinishedRun::aborted(id, &message)).await
     }
 
     /// Its job waits again. A run that was not begun waits with it; one that was has ended, and its job with it, so
@@ -117,44 +119,74 @@ impl JourneyRunner {
         if run.is_none_or(|run| run.started_at.is_none()) {
             return Ok(());
         }
-        state::finish(tx, out, &unrun(id, RunStatus::Aborted, STOPPED)).await?;
+        state::finish(tx, out, &FinishedRun::aborted(id, STOPPED)).await?;
         self.journeys.shared.jobs.cancel(tx, out, job).await?;
         Ok(())
     }
 
-    /// The record, or why the run could not even begin.
-    async fn run_once(&self, source: &str) -> Result<RunRecord, String> {
+    /// The record, or why the run could not even begin. While it is under way it says how far it is.
+    async fn run_once(&self, id: Id, source: &str, context: &Context) -> Result<RunRecord, String> {
         let journey = Journey::parse(source).map_err(|mistakes| {
             let first = mistakes.first().map(ToString::to_string).unwrap_or_default();
             format!("this version of Mainstay can't read the journey: {first}")
         })?;
         let Luggage { courier, secrets, clock } = self.luggage.clone();
+        let watching = Arc::new(Watching::new(&journey, Arc::clone(&clock)));
         let options = Options { mode: None, vars: BTreeMap::new(), secrets, courier, clock };
-        let ended = run::run(&journey, options, Arc::new(())).await;
-        ended.map_err(|error| error.to_string())
+        let observer = Arc::clone(&watching) as Arc<dyn Observer>;
+        tokio::select! {
+            biased;
+            ended = run::run_until(&journey, options, observer, context.cancelled()) => {
+                ended.map_err(|error| error.to_string())
+            }
+            never = tell(context, id, &watching) => match never {},
+        }
     }
 
+    /// Writes down what came of a run. Where its job is no longer this one's, whoever took it has ended the run:
+    /// then only the record is added.
     async fn arrived(
         &self,
         context: &Context,
         id: Id,
         record: &RunRecord,
     ) -> Result<(), JobsError> {
-        let (fitted, message) = (fit::fit(record), record.reason());
+        let fitted = fit::fit(record);
+        let is_cut_short = record.failures.iter().any(|one| one.kind == FailureKind::Cancelled);
+        let (status, message) = match is_cut_short {
+            true => (RunStatus::Aborted, Some(STOPPED.to_owned())),
+            false => (record.outcome.into(), record.reason()),
+        };
         let done = FinishedRun {
             id,
-            status: record.outcome.into(),
+            status,
             duration_ms: Some(record.duration_ms),
             message: message.as_deref(),
             record: Some(&fitted),
         };
-        finish(context, &done).await
+        let finished = finish(context, &done).await;
+        if matches!(finished, Err(JobsError::LeaseLost)) {
+            let events = &self.journeys.shared.events;
+            let left = events.write(async |tx, out| state::leave_record(tx, out, &done).await);
+            if let Err(error) = left.await {
+                tracing::warn!(%error, run = %id, "what came of a run that was ended could not be written");
+            }
+        }
+        finished
     }
 }
 
-/// A run of which there is no record.
-fn unrun(id: Id, status: RunStatus, message: &str) -> FinishedRun<'_> {
-    FinishedRun { id, status, duration_ms: None, message: Some(message), record: None }
+/// Writes down how far a run is, for as long as it is polled. One that could not be written is followed by the next.
+async fn tell(context: &Context, id: Id, watching: &Watching) -> Infallible {
+    loop {
+        let progress = watching.due().await;
+        let written = context
+            .write(async |tx, out| state::progress(tx, out, id, &progress).await.map_err(refusal));
+        if let Err(error) = written.await {
+            tracing::debug!(%error, run = %id, "how far a run is could not be written");
+        }
+        watching.written();
+    }
 }
 
 async fn finish(context: &Context, done: &FinishedRun<'_>) -> Result<(), JobsError> {

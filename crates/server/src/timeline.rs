@@ -12,8 +12,14 @@ use mainstay_reports::{TimelineError, Timelines, Window};
 use serde_json::Value;
 
 /// What is told of breakers and of journeys.
-const TOLD: [&str; 5] =
-    ["circuit:open", "circuit:half_open", "circuit:close", "journey:failed", "journey:recovered"];
+const TOLD: [&str; 6] = [
+    "circuit:open",
+    "circuit:half_open",
+    "circuit:close",
+    "journey:failed",
+    "journey:recovered",
+    "journey:set_aside",
+];
 /// Events of both that are told at most, beside everything else.
 const MOST_TOLD: u32 = 100;
 /// Whoever says "until now" is asked about a moment that the database's clock may not have reached.
@@ -102,6 +108,12 @@ fn words(kind: &str, fields: &Value) -> String {
     };
     match kind {
         "journey:failed" => format!("the journey {name}{crossing} began to fail{message}"),
+        "journey:set_aside" => {
+            let done = if text("reason") == Some("removed") { "deleted" } else { "switched off" };
+            format!(
+                "the journey {name}{crossing} was {done} while it was failing: whether it works is not known from then on"
+            )
+        }
         _ => format!("the journey {name}{crossing} works again"),
     }
 }
@@ -160,6 +172,13 @@ mod tests {
             words("journey:recovered", &json!({"journey_name": "pay"})),
             "the journey pay works again"
         );
+        for (reason, done) in [("switched_off", "switched off"), ("removed", "deleted")] {
+            let aside = json!({"journey_name": "pay", "touches": ["a"], "reason": reason});
+            let told = words("journey:set_aside", &aside);
+            let expected =
+                format!("the journey pay, which crosses a, was {done} while it was failing: ");
+            assert!(TOLD.contains(&"journey:set_aside") && told.starts_with(&expected), "{told}");
+        }
         assert_eq!(
             words("circuit:open", &json!({"service_name": "Orders"})),
             "the breaker of service Orders opened: it is left alone"

@@ -56,6 +56,7 @@ pub(crate) const ALL: &[Migration] = &[
     migration!(15, "0015_machine_orders", "machine_orders"),
     migration!(16, "0016_fleet_brake", "fleet_brake"),
     migration!(17, "0017_deleted_files", "deleted_files"),
+    migration!(18, "0018_run_progress", "run_progress"),
 ];
 
 impl Migration {

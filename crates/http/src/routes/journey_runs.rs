@@ -39,6 +39,35 @@ pub(super) async fn run(
     Ok((StatusCode::ACCEPTED, Json(run)))
 }
 
+/// Cancel a run
+///
+/// Whether it waits or is under way, and on whichever instance; it is `aborted` at once. The record of what was done
+/// by then is added within a second or two, and told by `journey:run_progressed`. A run that has ended is refused
+/// with `run_ended`.
+#[utoipa::path(
+    post, path = "/api/runs/{id}/cancel", operation_id = "cancel_run", tag = "journeys",
+    params(("id" = String, Path, description = "The run")),
+    responses((status = 200, description = "The run as it is now", body = RunView), Refusal)
+)]
+pub(super) async fn cancel(
+    State(state): State<SharedState>,
+    SignedIn(editor): SignedIn,
+    CameFrom(source): CameFrom,
+    Path(id): Path<Id>,
+    NoBody: NoBody,
+) -> Result<Json<RunView>, Error> {
+    let (journeys, mut ended) = (&state.journeys, None);
+    edit(&state, &editor, source, "journey.cancel", async |tx, out| {
+        let run = journeys.cancel(tx, out, id).await?;
+        let edited = EditedJourney { id: run.journey_id, name: run.journey_name.clone() };
+        ended = Some(run);
+        Ok(edited)
+    })
+    .await?;
+    let run = ended.ok_or_else(|| Error::internal("a run was cancelled and is not there"))?;
+    Ok(Json(run))
+}
+
 /// The runs of a journey, newest first
 #[utoipa::path(
     get, path = "/api/journeys/{id}/runs", operation_id = "list_journey_runs", tag = "journeys",
@@ -58,6 +87,8 @@ pub(super) async fn list(
 }
 
 /// A run with what came of each step
+///
+/// While it is under way, how far it is stands in `progress`, and `journey:run_progressed` tells when there is more.
 #[utoipa::path(
     get, path = "/api/runs/{id}", operation_id = "get_run", tag = "journeys",
     params(("id" = String, Path, description = "The run")),

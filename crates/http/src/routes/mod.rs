@@ -161,6 +161,7 @@ pub(crate) fn documented() -> OpenApiRouter<SharedState> {
         .routes(routes!(journey_runs::run))
         .routes(routes!(journey_runs::list))
         .routes(routes!(journey_runs::find))
+        .routes(routes!(journey_runs::cancel))
         .routes(routes!(events::follow))
         .routes(routes!(events::history))
         .routes(routes!(admin_access_requests::list))

@@ -172,6 +172,13 @@ impl Scene {
                 let made = admin.send("POST", "/api/journeys", &new).await.json();
                 send(&with_id(path, &made["id"]), json!({})).await
             }
+            ("POST", "/api/runs/{id}/cancel") => {
+                let new = json!({"source": journeys::GOOD}).to_string();
+                let made = admin.send("POST", "/api/journeys", &new).await.json();
+                let run = with_id("/api/journeys/{id}/run", &made["id"]);
+                let run = admin.send("POST", &run, "{}").await.json();
+                send(&with_id(path, &run["id"]), json!({})).await
+            }
             ("POST", "/api/graph/suggestions/confirm" | "/api/graph/suggestions/dismiss") => {
                 self.house.dependency("Shop", "orders-api").await;
                 let to = self.house.service("Orders").await;

@@ -83,6 +83,7 @@ async fn mistakes_are_told_with_their_places() {
         ("POST", &format!("/api/journeys/{NOBODY}/run"), json!({}), 404, "not_found"),
         ("GET", &format!("/api/journeys/{NOBODY}/runs"), json!({}), 404, "not_found"),
         ("GET", &format!("/api/runs/{NOBODY}"), json!({}), 404, "not_found"),
+        ("POST", &format!("/api/runs/{NOBODY}/cancel"), json!({}), 404, "not_found"),
         ("GET", "/api/runs/nobody", json!({}), 400, "invalid_path"),
     ] {
         let (got, refused) = send(&admin, method, target, &body).await;
@@ -120,6 +121,31 @@ async fn a_run_is_asked_for_once_and_readers_only_read() {
     );
     let (status, _) = send(&viewer, "POST", &format!("{target}/run"), &json!({})).await;
     assert_eq!(status, 403);
+}
+
+#[tokio::test]
+async fn a_run_is_cancelled_once_by_editors() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let (_, made) = send(&admin, "POST", "/api/journeys", &json!({"source": GOOD})).await;
+    let begin = format!("/api/journeys/{}/run", made["id"].as_str().unwrap());
+    let (_, run) = send(&admin, "POST", &begin, &json!({})).await;
+    let target = format!("/api/runs/{}/cancel", run["id"].as_str().unwrap());
+    let viewer = house.user(&admin, "viewer@example.com", Role::Viewer).await;
+    assert_eq!(send(&viewer, "POST", &target, &json!({})).await.0, 403);
+    let (status, ended) = send(&admin, "POST", &target, &json!({})).await;
+    assert_eq!(
+        (status, &ended["status"], &ended["id"], &ended["message"]),
+        (200, &json!("aborted"), &run["id"], &json!("it was cancelled"))
+    );
+    let (status, refused) = send(&admin, "POST", &target, &json!({})).await;
+    assert_eq!((status, &refused["code"]), (409, &json!("run_ended")), "{refused}");
+    // The journey is free for the next one.
+    assert_eq!(send(&admin, "POST", &begin, &json!({})).await.0, 202);
+    let audit = admin.get("/api/admin/audit").await.json();
+    let lines = audit["items"].as_array().unwrap();
+    let cancelled = lines.iter().filter(|line| line["action"] == "journey.cancel").count();
+    assert_eq!(cancelled, 1);
 }
 
 #[tokio::test]

@@ -88,6 +88,7 @@ const EXPECTED: &[(&str, &str, &str)] = &[
     ("POST", "/api/journeys/{id}/run", "editor"),
     ("GET", "/api/journeys/{id}/runs", "viewer"),
     ("GET", "/api/runs/{id}", "viewer"),
+    ("POST", "/api/runs/{id}/cancel", "editor"),
     ("GET", "/api/aliases", "viewer"),
     ("POST", "/api/aliases", "editor"),
     ("PATCH", "/api/aliases/{id}", "editor"),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::error::JourneysError;
 use crate::fit::Fitted;
 use crate::kept::{PASSED_RECORDS_KEPT, RUNS_KEPT, RunDetail, RunStatus, RunView, Trigger};
+use crate::progress::RunProgress;
 
 macro_rules! select_run {
     ($name:literal, $more:literal, $end:literal) => {
@@ -23,7 +24,8 @@ macro_rules! select_run {
     };
 }
 
-const FIND: Sql = select_run!("journeys.find_run", ", r.record, r.is_shortened", "WHERE r.id = $1");
+const FIND: Sql =
+    select_run!("journeys.find_run", ", r.progress, r.record, r.is_shortened", "WHERE r.id = $1");
 const FIND_IN: Sql = select_run!("journeys.find_run_in", "", "WHERE r.id = $1");
 const LIST: Sql =
     select_run!("journeys.list_runs", "", "WHERE r.journey_id = $1 ORDER BY r.id DESC LIMIT $2");
@@ -57,9 +59,20 @@ const BEGIN: Sql = Sql::same(
 const FINISH: Sql = Sql::same(
     "journeys.finish_run",
     "UPDATE journey_runs SET status = $2, finished_at = $3, duration_ms = $4, message = $5,
-       record = $6, is_shortened = $7
+       record = $6, is_shortened = $7, progress = CASE WHEN $6 IS NULL THEN progress END
      WHERE id = $1 AND finished_at IS NULL",
 );
+const PROGRESS: Sql = Sql::same(
+    "journeys.progress_of_run",
+    "UPDATE journey_runs SET progress = $2 WHERE id = $1 AND finished_at IS NULL RETURNING journey_id",
+);
+const LEAVE_RECORD: Sql = Sql::same(
+    "journeys.leave_record",
+    "UPDATE journey_runs SET duration_ms = $2, record = $3, is_shortened = $4, progress = NULL
+     WHERE id = $1 AND status = 'aborted' AND started_at IS NOT NULL AND record IS NULL
+     RETURNING journey_id",
+);
+const JOB: Sql = Sql::same("journeys.job_of_run", "SELECT job_id FROM journey_runs WHERE id = $1");
 const FORGET_RECORDS: Sql = Sql::same(
     "journeys.forget_records",
     "UPDATE journey_runs SET record = NULL
@@ -110,7 +123,17 @@ pub(crate) enum Beginning {
     Gone,
 }
 
-impl FinishedRun<'_> {
+impl<'a> FinishedRun<'a> {
+    /// One that was not run to its end, without a record.
+    pub(crate) fn aborted(id: Id, message: &'a str) -> Self {
+        Self::unrun(id, RunStatus::Aborted, message)
+    }
+
+    /// One of which there is no record.
+    pub(crate) fn unrun(id: Id, status: RunStatus, message: &'a str) -> Self {
+        Self { id, status, duration_ms: None, message: Some(message), record: None }
+    }
+
     /// It was not run: what failed is the journey, and none of the services that it would have asked.
     pub(crate) fn could_not_begin(&self) -> bool {
         self.status == RunStatus::Failed && self.duration_ms.is_none()
@@ -162,6 +185,36 @@ pub(crate) async fn finish(
     Ok(tx.execute(&FINISH, values).await? == 1)
 }
 
+/// Writes down how far a run is; tells of which journey, unless it has ended.
+pub(crate) async fn progress(
+    tx: &mut Tx,
+    id: Id,
+    progress: &RunProgress,
+) -> Result<Option<Id>, JourneysError> {
+    let text = serde_json::to_string(progress).unwrap_or_default();
+    let row = tx.fetch_optional(&PROGRESS, values![id, &text]).await?;
+    Ok(row.map(|row| row.get("journey_id")).transpose()?)
+}
+
+/// Adds the record of a run that others have ended while it was under way; tells of which journey, if there is
+/// such a run.
+pub(crate) async fn leave_record(
+    tx: &mut Tx,
+    done: &FinishedRun<'_>,
+) -> Result<Option<Id>, JourneysError> {
+    let text = done.record.and_then(|record| record.text.as_deref());
+    let is_shortened = done.record.is_some_and(|record| record.is_shortened);
+    let values = values![done.id, done.duration_ms, text, is_shortened];
+    let row = tx.fetch_optional(&LEAVE_RECORD, values).await?;
+    Ok(row.map(|row| row.get("journey_id")).transpose()?)
+}
+
+/// The job of a run; `None` where there is no such run.
+pub(crate) async fn job(tx: &mut Tx, id: Id) -> Result<Option<Option<Id>>, JourneysError> {
+    let row = tx.fetch_optional(&JOB, values![id]).await?;
+    Ok(row.map(|row| row.get("job_id")).transpose()?)
+}
+
 /// Removes what is beyond the bounds of a journey.
 pub(crate) async fn trim(tx: &mut Tx, journey: Id) -> Result<(), JourneysError> {
     tx.execute(&FORGET_RECORDS, values![journey, PASSED_RECORDS_KEPT]).await?;
@@ -187,9 +240,11 @@ pub(crate) async fn find_in(tx: &mut Tx, id: Id) -> Result<Option<RunView>, Jour
 /// The run with this id.
 pub(crate) async fn find(db: &Db, id: Id) -> Result<Option<RunDetail>, JourneysError> {
     let Some(row) = db.fetch_optional(&FIND, values![id]).await? else { return Ok(None) };
-    let text: Option<String> = row.get("record")?;
-    let record: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
-    Ok(Some(RunDetail { run: view(&row)?, record, is_shortened: row.get("is_shortened")? }))
+    let read = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
+    let (progress, record): (Option<Value>, _) =
+        (read(row.get("progress")?), read(row.get("record")?));
+    let is_shortened = row.get("is_shortened")?;
+    Ok(Some(RunDetail { run: view(&row)?, progress, record, is_shortened }))
 }
 
 /// The runs of a journey, the newest first.

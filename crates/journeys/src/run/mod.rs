@@ -73,6 +73,11 @@ pub enum News<'a> {
     StepEnded(&'a StepRecord),
     /// An event has arrived.
     Event(&'a EventRecord),
+    /// A poller begins.
+    PollerBegan {
+        /// The step that starts it.
+        step: &'a str,
+    },
     /// A poll has ended.
     Polled {
         /// The step that started the poller.
@@ -210,7 +215,7 @@ fn secrets(journey: &Journey, given: Secrets) -> Result<Secrets, StartError> {
 }
 
 /// A time as a record holds it: in milliseconds, to the microsecond.
-fn millis(time: Duration) -> f64 {
+pub(crate) fn millis(time: Duration) -> f64 {
     const MICROS_PER_MILLI: f64 = 1_000.0;
     u32::try_from(time.as_micros()).map_or_else(
         |_| (time.as_secs_f64() * MICROS_PER_MILLI).round(),

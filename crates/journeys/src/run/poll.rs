@@ -88,6 +88,7 @@ pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepErr
             }
         })?;
     journal.poller_began(handle.id().get(), began, ready.shown);
+    journal.observer.tell(&News::PollerBegan { step: &step });
     Ok(())
 }
 

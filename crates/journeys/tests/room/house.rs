@@ -9,7 +9,7 @@ use mainstay_events::{Ask, Events, EventsOptions, Outbox, Streams};
 use mainstay_jobs::{
     Cause, Change, Handler, Jobs, JobsOptions, Runner, RunnerOptions, RunnerTask, Status,
 };
-use mainstay_journeys::kept::{RunDetail, RunStatus};
+use mainstay_journeys::kept::{RunDetail, RunStatus, RunView};
 use mainstay_journeys::{
     Courier, JourneyEdit, JourneyRunner, Journeys, JourneysError, JourneysOptions, Luggage,
     ReadSource, Secrets,
@@ -97,6 +97,17 @@ impl House {
         changed.await.unwrap();
     }
 
+    /// Switches a journey on or off.
+    pub(crate) async fn switch(&self, id: Id, is_enabled: bool) {
+        let edit = JourneyEdit { is_enabled: Some(is_enabled), ..JourneyEdit::default() };
+        self.change(id, edit).await;
+    }
+
+    pub(crate) async fn remove(&self, id: Id) {
+        let removed = self.events.write(async |tx, out| self.journeys.remove(tx, out, id).await);
+        removed.await.unwrap();
+    }
+
     pub(crate) async fn keep(&self, source: &str) -> Result<Id, JourneysError> {
         let read = ReadSource::read(source)?;
         let kept =
@@ -107,6 +118,22 @@ impl House {
     pub(crate) async fn run_now(&self, id: Id) -> Result<Id, JourneysError> {
         let begun = self.events.write(async |tx, _| self.journeys.run_now(tx, id).await);
         Ok(begun.await?.id)
+    }
+
+    pub(crate) async fn cancel(&self, run: Id) -> Result<RunView, JourneysError> {
+        self.events.write(async |tx, out| self.journeys.cancel(tx, out, run).await).await
+    }
+
+    /// Waits (bounded) until a run shows what is asked for.
+    pub(crate) async fn until(&self, run: Id, shows: impl Fn(&RunDetail) -> bool) -> RunDetail {
+        for _ in 0..6_000 {
+            let found = self.journeys.run(run).await.unwrap();
+            if shows(&found) {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the run never showed it: {:?}", self.journeys.run(run).await);
     }
 
     /// The job of a run.
@@ -193,6 +220,11 @@ impl House {
     /// One with as many hands as the server gives journeys.
     pub(crate) fn strong_runner(&self) -> Running {
         self.runner_of(32, Duration::from_secs(30))
+    }
+
+    /// One that runs one journey at a time.
+    pub(crate) fn weak_runner(&self) -> Running {
+        self.runner_of(1, Duration::from_secs(30))
     }
 
     fn runner_of(&self, concurrency: u32, grace: Duration) -> Running {

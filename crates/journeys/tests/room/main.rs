@@ -4,5 +4,7 @@
 mod crowd;
 mod edits;
 mod house;
+mod live;
 mod runs;
 mod schedules;
+mod turns;

@@ -82,4 +82,22 @@ each_database! {
         assert_eq!(house.count("SELECT count(*) AS n FROM jobs").await, i64::try_from(count).unwrap());
         assert_eq!(house.count("SELECT count(*) AS n FROM journey_runs WHERE status = 'skipped'").await, 0);
     }
+
+    async fn what_somebody_asks_for_goes_before_all_that_is_only_due(database: &TestDatabase) {
+        let house = House::new(database).await;
+        for number in 0..10 {
+            house.keep(&house.source(&format!("due {number}"), "every: 1h")).await.unwrap();
+        }
+        assert_eq!(house.journeys.start_due().await.unwrap(), 10);
+        let id = house.keep(&house.source("By hand", "")).await.unwrap();
+        let run = house.run_now(id).await.unwrap();
+        let runner = house.weak_runner();
+        let asked = house.ended(run).await.run;
+        house.until_count("SELECT count(*) AS n FROM journey_runs WHERE finished_at IS NULL", 0).await;
+        runner.stop().await;
+        let first = house.count("SELECT min(started_at) AS n FROM journey_runs").await;
+        assert_eq!(asked.started_at.unwrap().as_millis(), first);
+        let last = house.count("SELECT max(started_at) AS n FROM journey_runs").await;
+        assert!(first < last, "one goes at a time");
+    }
 }

@@ -3,7 +3,7 @@
 //! A folder that goes with the process (`folder`) → the company takes its ports → who is watched
 //! (`watched`) is applied and a day of the story recorded as if it had been polled (`past`) → the call
 //! about its incident is uploaded (`report`), which a stand-in for a language model reports on, and a journey through the company kept
-//! (`journey`) → a small fleet is set up (`fleet`, with what it would have found: `findings`), which now and then loses a machine (`losses`) → Mainstay serves as ever, the company begins to answer, and whoever looks is told where (`welcome`). Tests give the story its cues (`cue`).
+//! (`journey`, with what it pays at: `till`) → a small fleet is set up (`fleet`, with what it would have found: `findings`), which now and then loses a machine (`losses`) → Mainstay serves as ever, the company begins to answer, and whoever looks is told where (`welcome`). Tests give the story its cues (`cue`).
 
 mod cue;
 mod findings;
@@ -13,6 +13,7 @@ mod journey;
 mod losses;
 mod past;
 mod report;
+mod till;
 mod watched;
 mod welcome;
 
@@ -33,6 +34,7 @@ use crate::rooms::Rooms;
 use crate::{listen, output, shutdown};
 use fleet::Keeper;
 pub(crate) use folder::Folder;
+use till::Till;
 use welcome::Welcome;
 
 /// How the demo is played.
@@ -64,11 +66,14 @@ pub(crate) async fn play(config: &Config, play: Play) -> anyhow::Result<Exit> {
     let config = &report::written_by(config, &model)?;
     let machines = fleet::stand_in(&clock).await?;
     let config = &machines.provide(config)?;
-    let (answering, journey) = (TaskTracker::new(), journey::source(&company));
+    let till =
+        Till::open().await.context("the till of the demo finds no free port on 127.0.0.1")?;
+    let (answering, journey) = (TaskTracker::new(), journey::source(&company, &till.base_url()));
     let nets = fleet::nets(&company);
     let announce = |(welcome, keeper): (Welcome, Keeper), site: &str| {
         let director = Director::begin(play.story, play.pace, play.clock(&clock)?);
         answering.spawn(keeper.keep(machines, play.story, director.clone(), stop.clone()));
+        answering.spawn(till.follow(director.clone(), stop.clone()));
         company.start(&director, &answering, &stop);
         output::write_stdout(&welcome.text(site, &play))
     };

@@ -131,7 +131,7 @@ fn a_backup_taken_while_serving_comes_back_on_another_machine() {
     let server = Server::start(folder.path());
     let installation = server.logged("installation");
     let told = run_well(folder.path(), &["backup", "monday.db"]);
-    assert!(told.contains("monday.db holds the database at schema version 17"), "{told}");
+    assert!(told.contains("monday.db holds the database at schema version 18"), "{told}");
     let (code, _, error) = run(folder.path(), &["restore", "monday.db"]);
     assert_eq!(code, Some(2), "it is served: {error}");
     server.stop();

@@ -41,7 +41,7 @@ fn the_probes_and_the_system_tell_the_truth() {
     let session = signed(&server.address, &set_up(&server));
     let system = request(&server.address, "GET", "/api/system", &session).json();
     assert_eq!(system["version"], env!("CARGO_PKG_VERSION"));
-    assert_eq!(system["database"], serde_json::json!({"kind": "sqlite", "schema_version": 17}));
+    assert_eq!(system["database"], serde_json::json!({"kind": "sqlite", "schema_version": 18}));
     assert_eq!(system["checks"][0]["name"], "database");
     assert_eq!(system["checks"][1]["name"], "runtime");
     let openapi = get(&server.address, "/api/openapi.json");

@@ -31,14 +31,16 @@ pub enum Settling {
     Refuses,
 }
 
-/// The most authorisations that are remembered.
+/// The most authorisations that are remembered; then the oldest is forgotten.
 const MAX_REMEMBERED: usize = 10_000;
 
 /// Every authorisation with how often it was looked at.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     settling: Settling,
-    looks: BTreeMap<String, u32>,
+    /// By their numbers.
+    looks: BTreeMap<u64, u32>,
+    created: u64,
 }
 
 /// What is sent back.
@@ -54,7 +56,7 @@ pub(crate) enum Sent {
 
 impl Ledger {
     pub(crate) fn new(settling: Settling) -> Self {
-        Self { settling, looks: BTreeMap::new() }
+        Self { settling, looks: BTreeMap::new(), created: 0 }
     }
 
     pub(crate) fn settle(&mut self, settling: Settling) {
@@ -62,20 +64,25 @@ impl Ledger {
     }
 
     pub(crate) fn create(&mut self) -> Sent {
-        if self.settling == Settling::Refuses || self.looks.len() >= MAX_REMEMBERED {
+        if self.settling == Settling::Refuses {
             return Sent::Json(503, json!({ "error": "the service is closed" }));
         }
-        let id = format!("a-{}", self.looks.len().saturating_add(1));
-        self.looks.insert(id.clone(), 0);
-        Sent::Json(201, json!({ "id": id, "status": "processing" }))
+        if self.looks.len() >= MAX_REMEMBERED {
+            self.looks.pop_first();
+        }
+        self.created = self.created.saturating_add(1);
+        self.looks.insert(self.created, 0);
+        Sent::Json(201, json!({ "id": format!("a-{}", self.created), "status": "processing" }))
     }
 
     pub(crate) fn created(&self) -> usize {
-        self.looks.len()
+        usize::try_from(self.created).unwrap_or(usize::MAX)
     }
 
     pub(crate) fn look(&mut self, id: &str) -> Sent {
-        let Some(looks) = self.looks.get_mut(id) else { return unknown() };
+        let Some(looks) = number(id).and_then(|number| self.looks.get_mut(&number)) else {
+            return unknown();
+        };
         *looks = looks.saturating_add(1);
         let status = match self.settling {
             Settling::Hangs => return Sent::Nothing,
@@ -91,7 +98,9 @@ impl Ledger {
     }
 
     pub(crate) fn charge(&self, id: &str) -> Sent {
-        let Some(looks) = self.looks.get(id) else { return unknown() };
+        let Some(looks) = number(id).and_then(|number| self.looks.get(&number)) else {
+            return unknown();
+        };
         match status(self.settling, looks.saturating_sub(1)) {
             "approved" => Sent::Json(201, json!({ "id": format!("c-{id}"), "authorization": id })),
             other => Sent::Json(409, json!({ "error": "not approved", "status": other })),
@@ -111,6 +120,11 @@ const fn status(settling: Settling, before: u32) -> &'static str {
         Settling::Declines if before >= 1 => "declined",
         _ => "processing",
     }
+}
+
+/// The number in an id.
+fn number(id: &str) -> Option<u64> {
+    id.strip_prefix("a-")?.parse().ok()
 }
 
 fn unknown() -> Sent {
@@ -155,5 +169,16 @@ mod tests {
         ledger.look("a-1");
         assert!(matches!(ledger.charge("a-1"), Sent::Json(201, _)));
         assert_eq!(ledger.charge("a-9"), unknown());
+    }
+
+    #[test]
+    fn the_oldest_is_forgotten_once_there_are_too_many() {
+        let mut ledger = Ledger::new(Settling::Approves { after: 0 });
+        for _ in 0..=MAX_REMEMBERED {
+            assert!(matches!(ledger.create(), Sent::Json(201, _)));
+        }
+        assert_eq!((ledger.created(), ledger.look("a-1")), (MAX_REMEMBERED + 1, unknown()));
+        assert!(matches!(ledger.look("a-2"), Sent::Json(200, _)));
+        assert!(matches!(ledger.look("a-10001"), Sent::Json(200, _)));
     }
 }

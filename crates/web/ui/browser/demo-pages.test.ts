@@ -32,7 +32,7 @@ const PAGES: Record<string, readonly [path: string, whole: string]> = {
   'journeys-panel': ['/journeys?row=JOURNEY&inspector=open', 'aside >> text=Open the failed run'],
   journey: ['/journeys/JOURNEY', 'main >> text=Open the failed run'],
   'journey-new': ['/journeys/new', 'text=sign in: 1 step'],
-  'journey-edit': ['/journeys/JOURNEY/edit', 'text=buy something: 3 steps'],
+  'journey-edit': ['/journeys/JOURNEY/edit', 'text=buy something: 5 steps'],
   run: ['/runs/FAILED', '[aria-label="What failed"]'],
   fleet: ['/fleet', '[data-row] >> text=frankfurt-1'],
   'fleet-panel': ['/fleet?row=WORKER&inspector=open', 'aside >> text=Nets'],

@@ -75,6 +75,35 @@ it('runs a journey, and shows on one axis what failed with got and expected', as
   await lookAround(page, 'journeys');
 });
 
+it('draws a run while it is under way, and ends it when it is asked to', async () => {
+  const { page } = here;
+  const stuck = upstream.at('/stuck', 'hangs');
+  const source = `journey: slow\nsteps:\n  - id: page\n    get: "${shop()}"\n    emit: Seen\n  - id: export\n    get: "${stuck}"\n    timeout: 60s\n  - id: after\n    get: "${shop()}"\n`;
+  await stage.asAdmin((api) => api.post('/api/journeys', { source }));
+  await go(page, '/journeys');
+  await page.getByRole('button', { name: 'Run slow now' }).click();
+  const step = (name: string) => page.getByRole('option', { name });
+  await step('page: passed').waitFor();
+  await step('export: under way').waitFor();
+  await step('after: not begun').waitFor();
+  await page.getByText('It is under way').waitFor();
+  await page.getByText('Seen').waitFor();
+  // It grows without anything that happens.
+  const took = () => step('export: under way').getAttribute('aria-label');
+  const before = await took();
+  await expect.poll(took).not.toBe(before);
+  await lookAround(page, 'journey-run-under-way');
+  await page.getByRole('button', { name: 'Cancel the run of slow' }).click();
+  await page.getByRole('button', { name: 'Cancel the run', exact: true }).click();
+  await page.getByText('aborted').first().waitFor();
+  await page.getByText('it was cancelled').waitFor();
+  // What came of it by then is told a moment later.
+  await page.getByRole('group', { name: 'What failed' }).getByText('the run was cancelled').waitFor();
+  await step('after: skipped').waitFor();
+  await lookAround(page, 'journey-run-cancelled');
+  await page.getByRole('button', { name: 'Run slow again' }).waitFor();
+});
+
 it('walks the steps by the keyboard', async () => {
   const { page } = here;
   const two = `${source('two steps')}  - id: again\n    get: "${shop()}"\n    expect: { status: 200 }\n`;

@@ -1,4 +1,5 @@
 import type { Answer } from '../lib/api/client';
+import type { LiveEvent } from '../lib/live/messages';
 import { calmly } from './calmly';
 import { Reading } from './reading.svelte';
 import { onReadAgain, onReturn } from './refresh';
@@ -8,11 +9,19 @@ import { stream } from './stream.svelte';
 export class Told<Value> extends Reading<Value> {
   readonly #events: readonly string[];
   readonly #pause: number | undefined;
+  readonly #concerns: (event: LiveEvent) => boolean;
 
-  constructor(events: readonly string[], ask: () => Promise<Answer<Value>>, pause?: number) {
+  /** Where `concerns` is given, other events of these types leave it as it is. */
+  constructor(
+    events: readonly string[],
+    ask: () => Promise<Answer<Value>>,
+    pause?: number,
+    concerns: (event: LiveEvent) => boolean = () => true,
+  ) {
     super(ask);
     this.#events = events;
     this.#pause = pause;
+    this.#concerns = concerns;
   }
 
   /** Follows it until the returned function is called. */
@@ -22,7 +31,9 @@ export class Told<Value> extends Reading<Value> {
       soon.ask();
     };
     const stops = [
-      stream.on(this.#events, again),
+      stream.on(this.#events, (event) => {
+        if (this.#concerns(event)) again();
+      }),
       stream.onReload(again),
       onReturn(again),
       onReadAgain(again),

@@ -14,6 +14,7 @@ export type RunStatus = Schemas['RunStatus'];
 export type Run = Schemas['JourneyRun'];
 export type RunDetail = Schemas['JourneyRunDetail'];
 export type RunRecord = Schemas['RunRecord'];
+export type RunProgress = Schemas['JourneyRunProgress'];
 export type StepRecord = Schemas['StepRecord'];
 export type PollerRecord = Schemas['PollerRecord'];
 export type FailingJourney = Schemas['FailingJourney'];
@@ -25,6 +26,9 @@ export const JOURNEY_EVENTS = [
   'journey:recovered',
   'journey:changed',
 ];
+
+/** That more is known of a run that is under way, or was cancelled: too often for whoever shows no run. */
+export const RUN_EVENTS = [...JOURNEY_EVENTS, 'journey:run_progressed'];
 
 const PATH = '/api/journeys';
 /** What is longer is not searched for. */
@@ -79,6 +83,11 @@ export function readRuns(
 
 export function readRun(id: string): Promise<Answer<RunDetail>> {
   return read(`/api/runs/${encodeURIComponent(id)}`, isRun<RunDetail>);
+}
+
+/** Ends a run that waits or is under way. */
+export function cancelRun(id: string): Promise<Answer<Run>> {
+  return write('POST', `/api/runs/${encodeURIComponent(id)}/cancel`, undefined, isRun);
 }
 
 function isJourney(body: Body): body is Body & JourneyDetail {

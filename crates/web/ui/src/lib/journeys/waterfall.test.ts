@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PollerRecord, StepRecord } from '../api/journeys';
-import { bars, lengthOf, shown, ticks } from './waterfall';
+import type { PollerRecord, RunProgress, StepRecord } from '../api/journeys';
+import { bars, growing, lengthOf, quietFor, shown, ticks } from './waterfall';
 
 const step = (id: string, offset_ms: number, duration_ms: number, state: StepRecord['state'] = 'passed'): StepRecord => ({
   id, state, offset_ms, duration_ms, request: null, answer: null, checks: [], captures: {}, error: null,
@@ -18,6 +18,27 @@ describe('the waterfall of a run', () => {
     const lines = bars(record);
     expect(lines.map(({ key, status }) => `${key} ${status}`)).toEqual(['step a healthy', 'poller 1 down', 'step b skipped']);
     expect(lines.map(({ x, width }) => [x, width])).toEqual([[0, 0.25], [0.25, 0.75], [0.25, 0.004]]);
+  });
+
+  it('grows with what is under way, and leaves what has ended as it is', () => {
+    const progress: RunProgress = {
+      elapsed_ms: 900,
+      events: [],
+      steps: [
+        { id: 'a', state: 'passed', offset_ms: 0, duration_ms: 100, error: null },
+        { id: 'b', state: 'running', offset_ms: 400, duration_ms: 500, error: null },
+        { id: 'c', state: 'waiting', offset_ms: 0, duration_ms: 0, error: null },
+      ],
+      pollers: [{ step: 'a', state: 'running', offset_ms: 100, duration_ms: 800, poll_count: 2, error: null }],
+    };
+    const drawn = growing(progress, 100);
+    expect(drawn.duration_ms).toBe(1_000);
+    expect(bars(drawn).map(({ key, word, stage, took }) => `${key} ${word} ${stage} ${String(took)}`)).toEqual([
+      'step a passed ended 100', 'poller 1 polling running 900', 'step b under way running 600', 'step c not begun waiting 0',
+    ]);
+    const began = '2026-11-18T12:00:00.000Z';
+    expect(quietFor(began, progress, Date.parse(began) + 1_500)).toBe(600);
+    expect([quietFor(began, progress, Date.parse(began)), quietFor(null, progress, 1e15)]).toEqual([0, 0]);
   });
 
   it('never leaves the axis', () => {

@@ -1,5 +1,16 @@
-import type { PollerRecord, RunRecord, StepRecord } from '../api/journeys';
+import type { PollerRecord, RunProgress, RunRecord, StepRecord } from '../api/journeys';
 import type { Status } from '../status';
+
+/** What is drawn: the record of a run, or how far it is. */
+export interface Drawn {
+  readonly steps: readonly DrawnStep[];
+  readonly pollers: readonly DrawnPoller[];
+  readonly events: RunRecord['events'];
+  readonly duration_ms: number;
+}
+
+type DrawnStep = Omit<StepRecord, 'state'> & { readonly state: StepRecord['state'] | RunProgress['steps'][number]['state'] };
+type DrawnPoller = Omit<PollerRecord, 'state'> & { readonly state: PollerRecord['state'] | RunProgress['pollers'][number]['state'] };
 
 /** One line of the waterfall: a step, or what a poller of it did afterwards. */
 export interface Bar {
@@ -14,22 +25,34 @@ export interface Bar {
   /** On the axis, from 0 to 1. */
   readonly x: number;
   readonly width: number;
-  readonly step: StepRecord | null;
-  readonly poller: PollerRecord | null;
+  /** Whether it goes on, or has not begun; what has ended does neither. */
+  readonly stage: 'waiting' | 'running' | 'ended';
+  readonly step: DrawnStep | null;
+  readonly poller: DrawnPoller | null;
 }
 
-const STEP_LOOKS: Readonly<Record<StepRecord['state'], Status>> = {
+const STEP_LOOKS: Readonly<Record<DrawnStep['state'], Status>> = {
+  waiting: 'unknown',
+  running: 'unknown',
   passed: 'healthy',
   failed: 'down',
   skipped: 'skipped',
 };
-const POLLER_LOOKS: Readonly<Record<PollerRecord['state'], Status>> = {
+const STEP_WORDS: Readonly<Partial<Record<DrawnStep['state'], string>>> = {
+  waiting: 'not begun',
+  running: 'under way',
+};
+const POLLER_LOOKS: Readonly<Record<DrawnPoller['state'], Status>> = {
+  running: 'unknown',
+  ended: 'healthy',
   done: 'healthy',
   timed_out: 'degraded',
   stopped: 'unknown',
   failed: 'down',
 };
-const POLLER_WORDS: Readonly<Record<PollerRecord['state'], string>> = {
+const POLLER_WORDS: Readonly<Record<DrawnPoller['state'], string>> = {
+  running: 'polling',
+  ended: 'ended',
   done: 'settled',
   timed_out: 'did not settle, which was to be ignored',
   stopped: 'stopped with the run',
@@ -39,7 +62,7 @@ const POLLER_WORDS: Readonly<Record<PollerRecord['state'], string>> = {
 const LEAST_WIDTH = 0.004;
 
 /** Every step in the order of the file, each followed by its pollers, on one axis. */
-export function bars(record: Pick<RunRecord, 'steps' | 'pollers' | 'duration_ms'>): Bar[] {
+export function bars(record: Omit<Drawn, 'events'>): Bar[] {
   const all = lengthOf(record);
   const place = (from: number, took: number) => {
     const x = Math.min(Math.max(from / all, 0), 1 - LEAST_WIDTH);
@@ -51,7 +74,8 @@ export function bars(record: Pick<RunRecord, 'steps' | 'pollers' | 'duration_ms'
       kind: 'step',
       name: step.id,
       status: STEP_LOOKS[step.state],
-      word: step.state,
+      word: STEP_WORDS[step.state] ?? step.state,
+      stage: stageOf(step.state),
       from: step.offset_ms,
       took: step.duration_ms,
       ...place(step.offset_ms, step.duration_ms),
@@ -66,6 +90,7 @@ export function bars(record: Pick<RunRecord, 'steps' | 'pollers' | 'duration_ms'
         name: `poll of ${step.id}`,
         status: POLLER_LOOKS[poller.state],
         word: POLLER_WORDS[poller.state],
+        stage: stageOf(poller.state),
         from: poller.offset_ms,
         took: poller.duration_ms,
         ...place(poller.offset_ms, poller.duration_ms),
@@ -76,12 +101,44 @@ export function bars(record: Pick<RunRecord, 'steps' | 'pollers' | 'duration_ms'
   });
 }
 
+const stageOf = (state: DrawnStep['state'] | DrawnPoller['state']) =>
+  state === 'waiting' || state === 'running' ? state : 'ended';
+
+/** What is under way has gone on for so many milliseconds since it was told. */
+export function growing(progress: RunProgress, since: number): Drawn {
+  const grown = (one: { readonly state: string; readonly duration_ms: number }) =>
+    one.state === 'running' ? one.duration_ms + since : one.duration_ms;
+  return {
+    duration_ms: progress.elapsed_ms + since,
+    events: progress.events,
+    steps: progress.steps.map((step) => ({
+      ...step,
+      duration_ms: grown(step),
+      request: null,
+      answer: null,
+      checks: [],
+      captures: {},
+    })),
+    pollers: progress.pollers.map((poller, index) => ({
+      ...poller,
+      duration_ms: grown(poller),
+      // They are numbered as they begin.
+      id: index + 1,
+      skipped_count: 0,
+      event_count: 0,
+      request: null,
+      last_value: null,
+    })),
+  };
+}
+
+/** For how long nothing was told of a run that goes on, by the server's clock. */
+export function quietFor(startedAt: string | null, progress: RunProgress, now: number): number {
+  return startedAt === null ? 0 : Math.max(0, now - Date.parse(startedAt) - progress.elapsed_ms);
+}
+
 /** Where the axis ends. */
-export function lengthOf({
-  steps,
-  pollers,
-  duration_ms,
-}: Pick<RunRecord, 'steps' | 'pollers' | 'duration_ms'>): number {
+export function lengthOf({ steps, pollers, duration_ms }: Omit<Drawn, 'events'>): number {
   const ends = [...steps, ...pollers].map((one) => one.offset_ms + one.duration_ms);
   return Math.max(duration_ms, ...ends, 1);
 }

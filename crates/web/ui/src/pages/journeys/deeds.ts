@@ -1,5 +1,5 @@
 import type { Failure } from '../../lib/api/client';
-import { changeJourney, deleteJourney, readRuns, runJourney, type Journey } from '../../lib/api/journeys';
+import { cancelRun, changeJourney, deleteJourney, readRuns, runJourney, type Journey, type Run } from '../../lib/api/journeys';
 import { readAll } from '../../lib/api/list';
 import { underWay } from '../../lib/journeys/runs';
 import { asking } from '../../state/ask.svelte';
@@ -48,6 +48,23 @@ export function askToDelete({ id, name }: Named, done: () => void): void {
       if (!answer.ok && answer.failure.status !== 404) return answer.failure;
       voice.show(`${name} is deleted`);
       done();
+      return null;
+    },
+  });
+}
+
+/** Asks before a run is ended; what shows it hears of it by an event. */
+export function askToCancel({ id, journey_name }: Pick<Run, 'id' | 'journey_name'>): void {
+  asking.ask({
+    title: `Cancel this run of ${journey_name}?`,
+    text: 'What it has sent until then stays sent. What came of its steps so far is kept; it says nothing about the journey.',
+    action: 'Cancel the run',
+    otherwise: 'Let it run',
+    danger: true,
+    run: async () => {
+      const answer = await cancelRun(id);
+      if (!answer.ok && answer.failure.code !== 'run_ended') return answer.failure;
+      voice.show(answer.ok ? `The run of ${journey_name} is cancelled` : `The run of ${journey_name} had ended by itself`);
       return null;
     },
   });

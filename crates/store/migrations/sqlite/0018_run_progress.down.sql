@@ -1,0 +1,1 @@
+ALTER TABLE journey_runs DROP COLUMN progress;
