@@ -181,6 +181,20 @@ impl Events {
         between::between(self.db(), stream, kinds, span, most.min(MAX_BETWEEN)).await
     }
 
+    /// As [`Events::between`], but the last of them; oldest first too.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub async fn last_between(
+        &self,
+        stream: Stream,
+        kinds: &[String],
+        span: (Timestamp, Timestamp),
+        most: u32,
+    ) -> Result<Vec<PastEvent>, StoreError> {
+        between::last_between(self.db(), stream, kinds, span, most.min(MAX_BETWEEN)).await
+    }
+
     /// Since when every event of a stream is kept; `None` where none was ever removed. What is missing of a
     /// time before that may have happened all the same.
     ///

@@ -10,6 +10,7 @@ use crate::error::ReportsError;
 use crate::keys;
 use crate::model::File;
 use crate::objects::{ObjectError, ObjectErrorKind, Objects};
+use crate::schema;
 
 /// Objects of a file that are listed at once.
 const LISTED: usize = 500;
@@ -66,6 +67,20 @@ pub(crate) async fn read(objects: &dyn Objects, key: &str, most: usize) -> Resul
         let cause = format!("it is no JSON at line {}, column {}", error.line(), error.column());
         Unread { is_lost: true, cause }
     })
+}
+
+/// Reads a report and its marks: JSON of another form is none.
+pub(crate) async fn read_report(
+    objects: &dyn Objects,
+    key: &str,
+    most: usize,
+) -> Result<(Value, Marks), Unread> {
+    let (report, marks) = unmarked(read(objects, key, most).await?);
+    schema::validate(&report).map_err(|error| {
+        let cause = format!("it is no report: {error}");
+        Unread { is_lost: true, cause }
+    })?;
+    Ok((report, marks))
 }
 
 impl Unread {

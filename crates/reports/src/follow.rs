@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::announce::{self, News};
 use crate::decide;
 use crate::error::ReportsError;
-use crate::measure;
+use crate::measure::{self, Outcome};
 use crate::model::{FileError, FileStatus, Step};
 use crate::record::steps::{self, Followed, Told};
 
@@ -43,8 +43,8 @@ pub(crate) async fn follow(
     };
     let news = News { user, file: id, status, attempts, next_run_at, error_code };
     announce::state_changed(out, &news).map_err(|error| refusal(error.into()))?;
-    if matches!(status, FileStatus::Succeeded | FileStatus::Failed) {
-        tx.after_commit(move || measure::reported(status.name()));
+    if let Some(outcome) = Outcome::of_job(change.status, change.cause) {
+        tx.after_commit(move || measure::reported(outcome));
     }
     Ok(())
 }

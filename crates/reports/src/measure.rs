@@ -1,5 +1,6 @@
 //! What the metrics and the log are told.
 
+use mainstay_jobs::{Cause, Status};
 use metrics::{counter, describe_counter, describe_gauge, gauge};
 
 const REPORTS: &str = "mainstay_reports_total";
@@ -39,9 +40,40 @@ pub(crate) fn shared(ending: ShareEnding) {
     tracing::info!(event = "share", outcome, reason, "share");
 }
 
+/// What became of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Succeeded,
+    Failed,
+    /// Nobody wants it any more: its file was deleted, or its job cancelled.
+    Cancelled,
+}
+
+impl Outcome {
+    const ALL: [Self; 3] = [Self::Succeeded, Self::Failed, Self::Cancelled];
+
+    /// By what its job became; `None` while that goes on.
+    pub(crate) const fn of_job(status: Status, cause: Cause) -> Option<Self> {
+        match (status, cause) {
+            (_, Cause::Cancelled) => Some(Self::Cancelled),
+            (Status::Succeeded, _) => Some(Self::Succeeded),
+            (Status::Failed, _) => Some(Self::Failed),
+            (Status::Queued | Status::Processing, _) => None,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// A report was made, or will not be.
-pub(crate) fn reported(outcome: &'static str) {
-    counter!(REPORTS, "outcome" => outcome).increment(1);
+pub(crate) fn reported(outcome: Outcome) {
+    counter!(REPORTS, "outcome" => outcome.name()).increment(1);
 }
 
 pub(crate) fn swept(objects: u64) {
@@ -55,7 +87,10 @@ pub(crate) fn unknown(objects: u64) {
 
 /// Tells the recorder what each metric means. Call it once, after the recorder is installed.
 pub fn describe_metrics() {
-    describe_counter!(REPORTS, "Files whose report was made, or will not be, by outcome.");
+    describe_counter!(REPORTS, "Files whose report was made, failed or was cancelled, by outcome.");
+    for outcome in Outcome::ALL {
+        counter!(REPORTS, "outcome" => outcome.name()).increment(0);
+    }
     describe_counter!(SHARES, "How shares of reports were made and used, by outcome and reason.");
     describe_counter!(SWEPT, "Objects that nothing referred to and the sweeper removed.");
     // So that there is a number before there is something to count.
@@ -64,4 +99,24 @@ pub fn describe_metrics() {
         UNKNOWN,
         "Objects of files that the database does not know, which the sweeper left where they are when it last looked at all of the storage."
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_that_nobody_wants_any_more_has_not_failed() {
+        for (status, cause, wanted) in [
+            (Status::Succeeded, Cause::Succeeded, Some(Outcome::Succeeded)),
+            (Status::Failed, Cause::Failed, Some(Outcome::Failed)),
+            (Status::Failed, Cause::AttemptsExhausted, Some(Outcome::Failed)),
+            (Status::Failed, Cause::CrashLoop, Some(Outcome::Failed)),
+            (Status::Failed, Cause::Cancelled, Some(Outcome::Cancelled)),
+            (Status::Processing, Cause::Claimed, None),
+            (Status::Queued, Cause::Retried, None),
+        ] {
+            assert_eq!(Outcome::of_job(status, cause), wanted, "{status:?} {cause:?}");
+        }
+    }
 }

@@ -185,8 +185,8 @@ impl Reports {
         let file = self.find(user, id).await?;
         let key = made_report(&file).ok_or(ReportsError::NotReady)?;
         let objects = &*self.shared.objects;
-        let report = artefacts::read(objects, key, MAX_REPORT_BYTES).await;
-        let (report, marks) = artefacts::unmarked(report.map_err(|unread| unread.of_report(id))?);
+        let report = artefacts::read_report(objects, key, MAX_REPORT_BYTES).await;
+        let (report, marks) = report.map_err(|unread| unread.of_report(id))?;
         let recorded = match &file.keys.timeline {
             Some(key) => artefacts::read(objects, key, MAX_REPORT_BYTES).await.map(Some),
             None => Ok(None),
@@ -206,7 +206,7 @@ impl Reports {
     pub async fn lost_report(&self, user: Id, id: Id) -> Result<Option<LostReport>, ReportsError> {
         let file = self.find(user, id).await?;
         let Some(key) = made_report(&file) else { return Ok(None) };
-        match artefacts::read(&*self.shared.objects, key, MAX_REPORT_BYTES).await {
+        match artefacts::read_report(&*self.shared.objects, key, MAX_REPORT_BYTES).await {
             Ok(_) => Ok(None),
             Err(unread) if unread.is_lost => Ok(Some(LostReport(key.to_owned()))),
             Err(unread) => Err(unread.of_report(id)),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use mainstay_base::Timestamp;
-use mainstay_events::{Events, Stream};
+use mainstay_events::{Events, PastEvent, Stream};
 use mainstay_monitor::Past;
 use mainstay_reports::prompt::{RecordedEntry, RecordedTimeline};
 use mainstay_reports::timelines::MAX_RECORDED;
@@ -60,27 +60,42 @@ impl Monitored {
     ) -> Result<Vec<RecordedEntry>, TimelineError> {
         let kinds = TOLD.map(str::to_owned);
         let span = (from, to.plus(A_MOMENT));
-        let told =
-            self.events.between(Stream::Org, &kinds, span, MOST_TOLD.saturating_add(1)).await;
-        let entries = told.map_err(failed)?.into_iter().map(|event| {
-            let fields: Value = serde_json::from_str(&event.fields).unwrap_or_default();
-            RecordedEntry { at: event.at, what: words(&event.kind, &fields) }
-        });
-        Ok(bounded(entries.collect()))
+        let first = self.events.between(Stream::Org, &kinds, span, MOST_TOLD.saturating_add(1));
+        let first = entries(first.await.map_err(failed)?);
+        if first.len() <= most_told() {
+            return Ok(first);
+        }
+        let last = self.events.last_between(Stream::Org, &kinds, span, MOST_TOLD);
+        Ok(both_ends(first, entries(last.await.map_err(failed)?)))
     }
 }
 
-/// At most [`MOST_TOLD`]; that there were more is the last of them.
-fn bounded(mut entries: Vec<RecordedEntry>) -> Vec<RecordedEntry> {
-    let most = usize::try_from(MOST_TOLD).unwrap_or(usize::MAX);
-    if entries.len() > most
-        && let Some(last) = entries.get_mut(most.saturating_sub(1))
-    {
-        last.what =
-            "more happened to breakers and journeys, which is left out from here on".to_owned();
+fn most_told() -> usize {
+    usize::try_from(MOST_TOLD).unwrap_or(usize::MAX)
+}
+
+fn entries(told: Vec<PastEvent>) -> Vec<RecordedEntry> {
+    let entries = told.into_iter().map(|event| {
+        let fields: Value = serde_json::from_str(&event.fields).unwrap_or_default();
+        RecordedEntry { at: event.at, what: words(&event.kind, &fields) }
+    });
+    entries.collect()
+}
+
+/// At most [`MOST_TOLD`] of those that were first and of those that were last: how it began and how it ended
+/// says most. That something between them is left out is told in its place.
+fn both_ends(mut first: Vec<RecordedEntry>, mut last: Vec<RecordedEntry>) -> Vec<RecordedEntry> {
+    let at_the_end = most_told() / 2;
+    last.drain(..last.len().saturating_sub(at_the_end));
+    first.truncate(most_told().saturating_sub(at_the_end));
+    let until = last.first().map(|one| one.at);
+    if let (Some(gap), Some(until)) = (first.last_mut(), until) {
+        gap.what = format!(
+            "more happened to breakers and journeys, which is left out from here on until {until}"
+        );
     }
-    entries.truncate(most);
-    entries
+    first.extend(last);
+    first
 }
 
 /// That nothing is known of breakers and journeys in a part of the covered time: their events are kept for
@@ -136,15 +151,21 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn more_than_can_be_told_is_left_out_and_that_is_told() {
-        let entries = |count: i64| -> Vec<RecordedEntry> {
+    fn of_more_than_can_be_told_both_ends_are_and_that_there_was_more_is_told() {
+        let entries = |from: i64, to: i64| -> Vec<RecordedEntry> {
             let at = |n| RecordedEntry { at: Timestamp::from_millis(n), what: n.to_string() };
-            (0..count).map(at).collect()
+            (from..to).map(at).collect()
         };
-        assert_eq!(bounded(entries(100)), entries(100));
-        let many = bounded(entries(101));
-        assert_eq!((many.len(), &many[..99]), (100, &entries(99)[..]));
-        assert!(many[99].what.contains("left out from here on"), "{:?}", many[99]);
+        let told = both_ends(entries(0, 101), entries(900, 1_000));
+        assert_eq!(told.len(), 100);
+        assert_eq!(told[..49], entries(0, 49));
+        assert_eq!(told[50..], entries(950, 1_000));
+        let gap = &told[49];
+        assert_eq!(gap.at, Timestamp::from_millis(49));
+        assert!(
+            gap.what.contains("left out from here on until 1970-01-01T00:00:00.950"),
+            "{gap:?}"
+        );
     }
 
     #[test]

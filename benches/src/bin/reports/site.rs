@@ -5,6 +5,7 @@ use std::process::Command;
 
 use mainstay_benches::account::{create_admin, session};
 use mainstay_benches::process::Server;
+use mainstay_testkit::{S3Server, s3};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::Barrier;
@@ -24,11 +25,12 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Serves from `folder`, for as many people as `uploads` need.
+    /// Serves from `folder`, for as many people as `uploads` need; files go to the storage, if there is one.
     pub(crate) async fn start(
         binary: &Path,
         folder: &Path,
         uploads: usize,
+        storage: Option<&S3Server>,
     ) -> anyhow::Result<Self> {
         let emails: Vec<String> = (0..uploads.div_ceil(UPLOADS_EACH))
             .map(|number| format!("user{number}@example.com"))
@@ -39,6 +41,14 @@ impl Site {
         let mut command = Command::new(binary);
         command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder).env_clear();
         command.env("LLM_PROVIDER", "fake").env("MAINSTAY_JOBS_EMBEDDED", "false");
+        if let Some(storage) = storage {
+            command
+                .env("S3_ENDPOINT", storage.endpoint())
+                .env("S3_REGION", s3::REGION)
+                .env("S3_BUCKET", s3::BUCKET)
+                .env("S3_ACCESS_KEY_ID", s3::ACCESS_KEY_ID)
+                .env("S3_SECRET_ACCESS_KEY", s3::SECRET_ACCESS_KEY);
+        }
         let server = Server::start(&mut command)?;
         let mut sessions = Vec::new();
         for email in &emails {

@@ -1,4 +1,5 @@
-//! Fifty uploads of the largest file at once: the most memory above that of an idle server.
+//! Fifty uploads of the largest file at once: the most memory above that of an idle server, with a folder and with
+//! an S3 storage.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,6 +7,7 @@ use std::time::Instant;
 
 use mainstay_benches::figure::{median, print};
 use mainstay_reports::MAX_FILE_BYTES;
+use mainstay_testkit::S3Server;
 use tokio::sync::Barrier;
 
 use crate::site::{Site, upload};
@@ -15,17 +17,26 @@ const TRIES: usize = 3;
 const MEGABYTE: f64 = 1_000_000.0;
 
 pub(crate) async fn measure(binary: &Path) -> anyhow::Result<()> {
+    let (above, idle, seconds) = medians(binary, false).await?;
+    print("reports.upload_rss_mb", above, "MB")?;
+    print("reports.idle_rss_mb", idle, "MB")?;
+    print("reports.uploads_s", seconds, "s")?;
+    let (above, _, seconds) = medians(binary, true).await?;
+    print("reports.upload_s3_rss_mb", above, "MB")?;
+    print("reports.uploads_s3_s", seconds, "s")?;
+    Ok(())
+}
+
+/// The memory above that of the idle server, that one's, and how long it took.
+async fn medians(binary: &Path, is_s3: bool) -> anyhow::Result<(f64, f64, f64)> {
     let (mut above, mut idle, mut seconds) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TRIES {
-        let one = all_at_once(binary).await?;
+        let one = all_at_once(binary, is_s3).await?;
         above.push((one.most - one.idle) / MEGABYTE);
         idle.push(one.idle / MEGABYTE);
         seconds.push(one.seconds);
     }
-    print("reports.upload_rss_mb", median(above), "MB")?;
-    print("reports.idle_rss_mb", median(idle), "MB")?;
-    print("reports.uploads_s", median(seconds), "s")?;
-    Ok(())
+    Ok((median(above), median(idle), median(seconds)))
 }
 
 struct Memory {
@@ -34,10 +45,12 @@ struct Memory {
     seconds: f64,
 }
 
-async fn all_at_once(binary: &Path) -> anyhow::Result<Memory> {
+async fn all_at_once(binary: &Path, is_s3: bool) -> anyhow::Result<Memory> {
     let folder = tempfile::tempdir()?;
+    // It serves from this process, so its own memory is not counted.
+    let storage = if is_s3 { Some(S3Server::start().await) } else { None };
     // One more, so that the first upload of a process is none of those that count.
-    let site = Site::start(binary, folder.path(), FILES + 1).await?;
+    let site = Site::start(binary, folder.path(), FILES + 1, storage.as_ref()).await?;
     let (server, sessions) = (&site.server, &site.sessions);
     let alone = Barrier::new(1);
     let session = sessions.last().map(String::as_str).unwrap_or_default();

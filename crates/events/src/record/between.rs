@@ -35,6 +35,17 @@ const PICK: Sql = Sql::pair(
        AND kind = ANY($4) AND at >= $5 AND at <= $6
      ORDER BY seq LIMIT $7",
 );
+const PICK_LAST: Sql = Sql::pair(
+    "events.last_between",
+    "SELECT at, kind, payload FROM events
+     WHERE stream = (SELECT number FROM event_streams WHERE name = $1) AND seq >= $2 AND seq < $3
+       AND kind IN (SELECT value FROM json_each($4)) AND at >= $5 AND at <= $6
+     ORDER BY seq DESC LIMIT $7",
+    "SELECT at, kind, payload FROM events
+     WHERE stream = (SELECT number FROM event_streams WHERE name = $1) AND seq >= $2 AND seq < $3
+       AND kind = ANY($4) AND at >= $5 AND at <= $6
+     ORDER BY seq DESC LIMIT $7",
+);
 
 /// An event that happened.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,11 +68,7 @@ pub(crate) async fn between(
     most: u32,
 ) -> Result<Vec<PastEvent>, StoreError> {
     let name = stream.to_string();
-    let Some(ends) = db.fetch_optional(&ENDS, values![&name]).await? else { return Ok(Vec::new()) };
-    let (floor, last): (i64, i64) = (ends.get("floor_seq")?, ends.get("last_seq")?);
-    let ends = (floor.saturating_add(1), last.saturating_add(1));
-    let mut next = first_at(db, &name, ends, earlier(from)).await?;
-    let end = first_at(db, &name, (next, ends.1), to.plus(SKEW)).await?;
+    let (mut next, end) = numbers(db, &name, (from, to)).await?;
     let (mut found, mut scanned) = (Vec::new(), FIRST_SCANNED);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     while next < end && found.len() < most {
@@ -74,6 +81,45 @@ pub(crate) async fn between(
         (next, scanned) = (upto, scanned.saturating_mul(2).min(MOST_SCANNED));
     }
     Ok(found)
+}
+
+/// The last `most` events of these kinds in a span, oldest first.
+pub(crate) async fn last_between(
+    db: &Db,
+    stream: Stream,
+    kinds: &[String],
+    (from, to): (Timestamp, Timestamp),
+    most: u32,
+) -> Result<Vec<PastEvent>, StoreError> {
+    let name = stream.to_string();
+    let (start, mut end) = numbers(db, &name, (from, to)).await?;
+    let (mut found, mut scanned) = (Vec::new(), FIRST_SCANNED);
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    while start < end && found.len() < most {
+        let down_to = start.max(end.saturating_sub(scanned));
+        let left = i64::try_from(most.saturating_sub(found.len())).unwrap_or(i64::MAX);
+        let values = values![&name, down_to, end, kinds, from, to, left];
+        for row in &db.fetch_all(&PICK_LAST, values).await? {
+            found.push(past_event(row)?);
+        }
+        (end, scanned) = (down_to, scanned.saturating_mul(2).min(MOST_SCANNED));
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// From which number on, and before which, the events of a span are.
+async fn numbers(
+    db: &Db,
+    name: &str,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<(i64, i64), StoreError> {
+    let Some(ends) = db.fetch_optional(&ENDS, values![name]).await? else { return Ok((0, 0)) };
+    let (floor, last): (i64, i64) = (ends.get("floor_seq")?, ends.get("last_seq")?);
+    let ends = (floor.saturating_add(1), last.saturating_add(1));
+    let first = first_at(db, name, ends, earlier(from)).await?;
+    let end = first_at(db, name, (first, ends.1), to.plus(SKEW)).await?;
+    Ok((first, end))
 }
 
 /// Since when every event of a stream is kept; `None` where none was ever removed.

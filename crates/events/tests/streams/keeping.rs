@@ -138,12 +138,20 @@ each_database! {
         assert_eq!(found(90, 30, 7).await.len(), 7);
         assert_eq!(found(54, 6, 1_000).await.len(), 0);
         assert!(found(90, 30, 1).await[0].fields.contains("1001"), "the oldest first");
+        let span = (at(90), at(30));
+        let last = instance.events.last_between(Stream::Org, &kinds, span, 2).await.unwrap();
+        let fields: Vec<&str> = last.iter().map(|event| event.fields.as_str()).collect();
+        assert!(matches!(fields[..], [one, two] if one.contains("1999") && two.contains("2000")), "{fields:?}");
+        let all = instance.events.last_between(Stream::Org, &kinds, span, 1_000).await.unwrap();
+        assert_eq!(all, found(90, 30, 1_000).await);
         // A statement looks through 1 000 of them, the next one through 2 000: what stands at either end is found.
         instance.db.write(async |tx| tx.execute(&RENAME, values![1_i64, 3_000_i64]).await).await.unwrap();
         let rare = ["rare".to_owned()];
         let ends = instance.events.between(Stream::Org, &rare, (at(180), at(-1)), 10).await.unwrap();
         let fields: Vec<&str> = ends.iter().map(|event| event.fields.as_str()).collect();
         assert!(matches!(fields[..], [first, last] if first.contains('1') && last.contains("3000")), "{fields:?}");
+        let last = instance.events.last_between(Stream::Org, &rare, (at(180), at(-1)), 10).await.unwrap();
+        assert_eq!(last, ends, "both ends, from the other side");
         let others = ["other".to_owned()];
         let none = instance.events.between(Stream::Org, &others, (at(180), at(0)), 10).await.unwrap();
         assert_eq!(none, []);

@@ -1,7 +1,8 @@
 //! Object storage: [`key`] (where a blob stands, checked) → [`place`] (a folder, or S3) → [`store`]
 //! (one try, timed, guarded and measured) → `folder`, `s3` (over `wire`) → [`upload`] (what comes in
-//! [`parts`]) → [`error`] → [`measure`].
+//! [`parts`], as many at once as the `budget` has room for) → [`error`] → [`measure`].
 
+mod budget;
 pub mod error;
 mod folder;
 mod guard;

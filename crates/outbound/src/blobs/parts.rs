@@ -5,6 +5,7 @@ use object_store::MultipartUpload;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::budget::{Budget, FREE, Turn};
 use super::error::BlobError;
 use super::key::BlobKey;
 use super::measure::Operation;
@@ -22,7 +23,15 @@ pub const MAX_PARTS: usize = 10_000;
 pub(crate) struct Parts {
     remote: Remote,
     sent: usize,
-    rest: BytesMut,
+    rest: Gathered,
+}
+
+/// What is not enough for a part yet.
+pub(crate) struct Gathered {
+    bytes: BytesMut,
+    budget: Budget,
+    /// Held from more than a little until it is sent.
+    turn: Option<Turn>,
 }
 
 /// An upload that the storage knows of.
@@ -38,7 +47,7 @@ impl Parts {
     pub(crate) async fn begin(
         blobs: &Blobs,
         key: &BlobKey,
-        rest: BytesMut,
+        rest: Gathered,
     ) -> Result<Self, BlobError> {
         let (tell, told) = oneshot::channel();
         let (blobs, key) = (blobs.clone(), key.clone());
@@ -52,15 +61,15 @@ impl Parts {
     pub(crate) async fn add(&mut self, mut bytes: Bytes) -> Result<(), BlobError> {
         while self.rest.len().saturating_add(bytes.len()) >= PART {
             let room = PART.saturating_sub(self.rest.len()).min(bytes.len());
-            self.rest.extend_from_slice(&bytes.split_to(room));
+            self.rest.extend(&bytes.split_to(room)).await;
             self.send().await?;
         }
-        self.rest.extend_from_slice(&bytes);
+        self.rest.extend(&bytes).await;
         Ok(())
     }
 
     pub(crate) async fn complete(mut self) -> Result<(), BlobError> {
-        if !self.rest.is_empty() {
+        if self.rest.len() > 0 {
             self.send().await?;
         }
         self.remote.complete().await
@@ -78,15 +87,44 @@ impl Parts {
         }
         self.sent = self.sent.saturating_add(1);
         let Some(upload) = &mut self.remote.upload else { return Err(BlobError::ended()) };
-        let part = upload.put_part(self.rest.split().freeze().into());
+        let part = upload.put_part(self.rest.take().into());
         let sent = async { part.await.map_err(|error| s3::told(&error)) };
-        self.remote.blobs.guard().call(Operation::Part, sent).await
+        let sent = self.remote.blobs.guard().call(Operation::Part, sent).await;
+        // Only now nothing of it is in memory any more.
+        self.rest.turn = None;
+        sent
+    }
+}
+
+impl Gathered {
+    pub(crate) fn new(budget: &Budget) -> Self {
+        Self { bytes: BytesMut::new(), budget: budget.clone(), turn: None }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Adds what leaves it no more than a part, as soon as there is room for that in memory.
+    pub(crate) async fn extend(&mut self, more: &[u8]) {
+        let is_much = self.len().saturating_add(more.len()) > FREE;
+        if is_much && self.turn.is_none() {
+            self.turn = Some(self.budget.turn().await);
+            // At once and no more: by itself it would grow to twice what is needed.
+            self.bytes.reserve(PART.saturating_sub(self.len()));
+        }
+        self.bytes.extend_from_slice(more);
+    }
+
+    /// All of it. The turn lasts on: it is held in memory until it is sent.
+    pub(crate) fn take(&mut self) -> Bytes {
+        self.bytes.split().freeze()
     }
 }
 
 impl Remote {
     async fn begin(blobs: Blobs, key: &BlobKey) -> Result<Self, BlobError> {
-        let Backend::S3(s3) = blobs.backend() else { return Err(BlobError::ended()) };
+        let Backend::S3(s3, _) = blobs.backend() else { return Err(BlobError::ended()) };
         let upload = blobs.guard().call(Operation::Part, s3.begin(key)).await?;
         Ok(Self { blobs, upload: Some(upload) })
     }

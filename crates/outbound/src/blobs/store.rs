@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use mainstay_base::Timestamp;
 
+use super::budget::Budget;
 use super::error::{BlobError, BlobsError};
 use super::folder::Folder;
 use super::guard::Guard;
@@ -29,7 +30,7 @@ pub(crate) struct Inner {
 
 pub(crate) enum Backend {
     Folder(Folder),
-    S3(S3),
+    S3(S3, Budget),
 }
 
 /// A blob, as a list shows it.
@@ -64,7 +65,7 @@ impl Blobs {
                 guard: Guard::of_folder(options),
             },
             BlobPlace::S3(settings) => Inner {
-                backend: Backend::S3(S3::open(settings, options)?),
+                backend: Backend::S3(S3::open(settings, options)?, Budget::new()),
                 guard: Guard::of_host(options)?,
             },
         };
@@ -80,7 +81,7 @@ impl Blobs {
         let work = async {
             match self.backend() {
                 Backend::Folder(folder) => folder.put(key, body).await,
-                Backend::S3(s3) => s3.put(key, body).await,
+                Backend::S3(s3, _) => s3.put(key, body).await,
             }
         };
         self.guard().call(Operation::Put, work).await
@@ -103,7 +104,7 @@ impl Blobs {
         let work = async {
             match self.backend() {
                 Backend::Folder(folder) => folder.get(key, most).await,
-                Backend::S3(s3) => s3.get(key, most).await,
+                Backend::S3(s3, _) => s3.get(key, most).await,
             }
         };
         self.guard().call(Operation::Get, work).await
@@ -117,7 +118,7 @@ impl Blobs {
         let work = async {
             match self.backend() {
                 Backend::Folder(folder) => folder.delete(key).await,
-                Backend::S3(s3) => s3.delete(key).await,
+                Backend::S3(s3, _) => s3.delete(key).await,
             }
         };
         self.guard().call(Operation::Delete, work).await
@@ -142,7 +143,7 @@ impl Blobs {
         let work = async {
             match self.backend() {
                 Backend::Folder(folder) => folder.list(prefix.as_ref(), after, limit).await,
-                Backend::S3(s3) => s3.list(prefix.as_ref(), after, limit).await,
+                Backend::S3(s3, _) => s3.list(prefix.as_ref(), after, limit).await,
             }
         };
         self.guard().call(Operation::List, work).await
@@ -172,7 +173,7 @@ impl fmt::Debug for Blobs {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.backend() {
             Backend::Folder(_) => "folder",
-            Backend::S3(_) => "s3",
+            Backend::S3(..) => "s3",
         };
         formatter.debug_tuple("Blobs").field(&place).finish()
     }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::mem;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use super::error::BlobError;
 use super::folder::Incoming;
 use super::key::BlobKey;
 use super::measure::Operation;
-use super::parts::{PART, Parts};
+use super::parts::{Gathered, PART, Parts};
 use super::store::{Backend, Blobs};
 
 /// A blob that comes in parts. Dropped before its end, it leaves nothing behind, as far as that can be
@@ -25,7 +25,7 @@ pub struct BlobUpload {
 enum State {
     Folder(Incoming),
     /// Not enough for a part yet, so nothing was sent.
-    Small(BytesMut),
+    Small(Gathered),
     Parts(Parts),
     Ended,
 }
@@ -36,7 +36,7 @@ impl BlobUpload {
             Backend::Folder(folder) => {
                 State::Folder(blobs.guard().call(Operation::Part, folder.begin()).await?)
             }
-            Backend::S3(_) => State::Small(BytesMut::new()),
+            Backend::S3(_, budget) => State::Small(Gathered::new(budget)),
         };
         Ok(Self { blobs: blobs.clone(), key: key.clone(), size: 0, state })
     }
@@ -51,7 +51,7 @@ impl BlobUpload {
         self.state = match mem::replace(&mut self.state, State::Ended) {
             State::Folder(incoming) => append(&self.blobs, incoming, part).await?,
             State::Small(mut rest) if rest.len().saturating_add(part.len()) < PART => {
-                rest.extend_from_slice(&part);
+                rest.extend(&part).await;
                 State::Small(rest)
             }
             State::Small(rest) => {
@@ -80,8 +80,8 @@ impl BlobUpload {
             (State::Folder(incoming), Backend::Folder(folder)) => {
                 guard.call(Operation::Finish, folder.end(incoming, &self.key)).await?;
             }
-            (State::Small(rest), Backend::S3(s3)) => {
-                guard.call(Operation::Finish, s3.put(&self.key, rest.freeze())).await?;
+            (State::Small(mut rest), Backend::S3(s3, _)) => {
+                guard.call(Operation::Finish, s3.put(&self.key, rest.take())).await?;
             }
             (State::Parts(parts), _) => parts.complete().await?,
             _ => return Err(BlobError::ended()),

@@ -11,7 +11,8 @@ pub(crate) fn read(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let asked = text(RETRY_AFTER)?;
     if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
-        return asked.parse().ok().map(Duration::from_secs);
+        // More digits than a number has ask for longer than anybody waits.
+        return Some(Duration::from_secs(asked.parse().unwrap_or(u64::MAX)));
     }
     let until = date(asked)?;
     Some(until.since(text(DATE).and_then(date).unwrap_or(now)))
@@ -56,7 +57,7 @@ mod tests {
             ("+5", None),
             ("1.5", None),
             ("soon", None),
-            ("99999999999999999999999", None),
+            ("99999999999999999999999", Some(u64::MAX)),
             ("Wed, 41 Nov 2026 03:01:30 GMT", None),
         ];
         for (text, wanted) in cases {

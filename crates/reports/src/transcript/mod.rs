@@ -49,8 +49,8 @@ pub struct Transcript {
 /// A file that is no transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
-    /// Nothing but white space.
-    #[error("the file holds no words, only white space; upload the transcript of the call")]
+    /// Nothing but white space, notes and headings.
+    #[error("the file holds nothing that was said; upload the transcript of the call")]
     Empty,
     /// Bytes that are no text.
     #[error("the file is no text; save the transcript as text (UTF-8) and upload that")]

@@ -301,7 +301,26 @@ pub(crate) fn good(title: &str) -> Result<Draft, JobError> {
         model: "test".to_owned(),
     };
     let not_found = vec!["/impact/evidence/0".to_owned()];
-    Ok(Draft::Report { report: json!({"title": title}), with, not_found, lines_left_out: 7 })
+    Ok(Draft::Report { report: whole(title), with, not_found, lines_left_out: 7 })
+}
+
+/// The report itself.
+pub(crate) fn whole(title: &str) -> Value {
+    json!({
+        "title": title,
+        "summary": "checkout was down",
+        "impact": {"text": "nobody could pay", "evidence": []},
+        "severity": "high",
+        "started_at": null,
+        "ended_at": null,
+        "timeline": [],
+        "root_causes": [],
+        "contributing_factors": [],
+        "what_went_well": [],
+        "actions": [],
+        "affected_dependencies": [],
+        "open_questions": [],
+    })
 }
 
 /// Writes what a test says, and otherwise a report.

@@ -4,9 +4,8 @@ use futures_util::FutureExt as _;
 use mainstay_base::Id;
 use mainstay_reports::{Draft, FileStatus, ObjectErrorKind, Objects as _, ReportsError};
 use mainstay_testkit::each_database;
-use serde_json::json;
 
-use crate::house::{House, Log, good, remove, until, window};
+use crate::house::{House, Log, good, remove, until, whole, window};
 use crate::storage::Call;
 
 fn unfit() -> Draft {
@@ -85,19 +84,20 @@ each_database! {
         let file = house.until(user, id, FileStatus::Succeeded).await;
         assert!(matches!(retry(&house, user, id).await, Err(ReportsError::NotFailed)));
         let key = file.keys.report.unwrap();
-        for garbled in [false, true] {
+        let garbled: [&'static [u8]; 4] = [b"{\"title\": \"cut", b"[1,2]", b"{\"title\": \"no more\"}", b"null"];
+        for garbled in garbled.map(Some).into_iter().chain([None]) {
             house.writer.say(good("made anew"));
             let key = house.file(user, id).await.keys.report.unwrap();
-            if garbled {
-                house.storage.replace(&key, b"{\"title\": \"cut").await;
-            } else {
-                house.storage.lose(&key).await;
+            match garbled {
+                Some(bytes) => house.storage.replace(&key, bytes).await,
+                None => house.storage.lose(&key).await,
             }
+            assert!(matches!(house.reports.read(user, id).await, Err(ReportsError::Fetch)), "{garbled:?}");
             let lost = house.reports.lost_report(user, id).await.unwrap().unwrap();
             retry(&house, user, id).await.unwrap();
             house.until(user, id, FileStatus::Succeeded).await;
             let read = house.reports.read(user, id).await.unwrap();
-            assert_eq!(read.report, json!({"title": "made anew"}));
+            assert_eq!(read.report, whole("made anew"));
             let late = house.write(async |tx, out| house.reports.remake(tx, out, (user, id), &lost).await);
             assert!(matches!(late.await, Err(ReportsError::NotFailed)), "it has another by now");
         }
@@ -122,7 +122,7 @@ each_database! {
         house.storage.replace(&file.keys.timeline.unwrap(), b"[").await;
         let log = Log::listen();
         let read = house.reports.read(user, id).await.unwrap();
-        assert_eq!(read.report, json!({"title": "an incident"}));
+        assert_eq!(read.report, whole("an incident"));
         assert_eq!((read.recorded, read.is_recorded_unreadable), (None, true));
         assert!(log.tells("timeline_fetch_failed", id), "{}", log.text());
     }

@@ -6,7 +6,7 @@ use mainstay_reports::{Draft, FileStatus, ObjectErrorKind, ReportsError, Window}
 use mainstay_testkit::each_database;
 use serde_json::json;
 
-use crate::house::{House, Log, SECOND, good, remove};
+use crate::house::{House, Log, SECOND, good, remove, whole};
 use crate::storage::Call;
 
 each_database! {
@@ -27,7 +27,7 @@ each_database! {
         assert!(report.ends_with("/report.json"), "{report}");
         assert_eq!(house.storage.keys().await.len(), 2);
         let read = house.reports.read(user, id).await.unwrap();
-        assert_eq!((read.report, read.recorded), (json!({"title": "an incident"}), None));
+        assert_eq!((read.report, read.recorded), (whole("an incident"), None));
         assert_eq!(read.not_found.unwrap(), ["/impact/evidence/0"]);
         assert_eq!(read.lines_left_out, Some(7));
         assert_eq!(house.writer.seen(), [("Ada: it is down".to_owned(), None)]);
