@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PollerRecord, RunProgress, StepRecord } from '../api/journeys';
-import { bars, growing, lengthOf, quietFor, shown, ticks } from './waterfall';
+import { bars, growing, hasDetail, lengthOf, quietFor, shown, ticks } from './waterfall';
 
 const step = (id: string, offset_ms: number, duration_ms: number, state: StepRecord['state'] = 'passed'): StepRecord => ({
   id, state, offset_ms, duration_ms, request: null, answer: null, checks: [], captures: {}, error: null,
@@ -34,8 +34,11 @@ describe('the waterfall of a run', () => {
     const drawn = growing(progress, 100);
     expect(drawn.duration_ms).toBe(1_000);
     expect(bars(drawn).map(({ key, word, stage, took }) => `${key} ${word} ${stage} ${String(took)}`)).toEqual([
-      'step a passed ended 100', 'poller 1 polling running 900', 'step b under way running 600', 'step c not begun waiting 0',
+      'step a passed ended 100', 'poller 1 polling running 900', 'step b under way running 600', 'step c not begun unbegun 0',
     ]);
+    expect(bars(drawn).map(hasDetail)).toEqual([false, true, false, false]);
+    expect(bars({ ...record, steps: [{ ...step('a', 0, 1, 'skipped'), error: 'late' }] }).map(hasDetail)).toEqual([true, true]);
+    expect(bars(record).map(({ stage }) => stage)).toEqual(['ended', 'ended', 'unbegun']);
     const began = '2026-11-18T12:00:00.000Z';
     expect(quietFor(began, progress, Date.parse(began) + 1_500)).toBe(600);
     expect([quietFor(began, progress, Date.parse(began)), quietFor(null, progress, 1e15)]).toEqual([0, 0]);

@@ -25,8 +25,8 @@ export interface Bar {
   /** On the axis, from 0 to 1. */
   readonly x: number;
   readonly width: number;
-  /** Whether it goes on, or has not begun; what has ended does neither. */
-  readonly stage: 'waiting' | 'running' | 'ended';
+  /** What was not begun takes no place on the axis. */
+  readonly stage: 'unbegun' | 'running' | 'ended';
   readonly step: DrawnStep | null;
   readonly poller: DrawnPoller | null;
 }
@@ -101,8 +101,15 @@ export function bars(record: Omit<Drawn, 'events'>): Bar[] {
   });
 }
 
-const stageOf = (state: DrawnStep['state'] | DrawnPoller['state']) =>
-  state === 'waiting' || state === 'running' ? state : 'ended';
+function stageOf(state: DrawnStep['state'] | DrawnPoller['state']): Bar['stage'] {
+  if (state === 'waiting' || state === 'skipped') return 'unbegun';
+  return state === 'running' ? 'running' : 'ended';
+}
+
+/** Whether there is more to say of it than its line does. */
+export function hasDetail({ step, poller }: Pick<Bar, 'step' | 'poller'>): boolean {
+  return poller !== null || (step !== null && (step.request !== null || step.error !== null));
+}
 
 /** What is under way has gone on for so many milliseconds since it was told. */
 export function growing(progress: RunProgress, since: number): Drawn {
