@@ -28,6 +28,7 @@ pub mod file;
 mod filters;
 mod fit;
 pub mod journeys;
+mod json_template;
 mod judge;
 pub mod junit;
 pub mod kept;
