@@ -5,7 +5,7 @@ use percent_encoding::percent_decode;
 use serde::de::DeserializeOwned;
 
 use super::media::Media;
-use super::{body, json, media};
+use super::{body, json, media, words};
 use crate::code::Code;
 use crate::error::{Error, echo};
 use crate::limits::Limits;
@@ -47,7 +47,8 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     let deserializer = serde_urlencoded::Deserializer::new(form_urlencoded::parse(bytes));
     serde_path_to_error::deserialize(deserializer).map_err(|error| {
         let field = echo(&error.path().to_string());
-        let reason = echo(&error.into_inner().to_string());
+        let reason = error.into_inner().to_string();
+        let reason = echo(&words::in_words(&reason));
         let place = if field == "." { "The form".into() } else { format!("`{field}`") };
         Error::new(Code::InvalidBody, format!("{place} is not as expected: {reason}."))
             .with("field", field)

@@ -1,7 +1,5 @@
 //! A JSON body, in and out.
 
-use std::borrow::Cow;
-
 use axum::body::Body;
 use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::header;
@@ -11,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
 
 use super::media::Media;
-use super::{body, media};
+use super::{body, media, words};
 use crate::code::Code;
 use crate::error::{APPLICATION_JSON, Error, echo};
 use crate::limits::Limits;
@@ -90,8 +88,12 @@ impl<T: Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// Reads the whole of `bytes` as one JSON value.
+/// Reads the whole of `bytes` as one JSON object.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    // A list would be taken for the fields of an object in the order in which the program has them.
+    if let Some(found) = words::no_object(bytes).filter(|_| is_json(bytes)) {
+        return Err(shape(".", &format!("found {found}, expected an object")));
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let read = serde_path_to_error::deserialize(&mut deserializer);
     let refused = match read {
@@ -109,18 +111,10 @@ fn refusal(bytes: &[u8], path: &str, error: &serde_json::Error) -> Error {
     let text = error.to_string();
     // serde_json ends its text with the place, which has its own fields here.
     let reason = text.rsplit_once(" at line ").map_or(&*text, |(reason, _)| reason);
-    let shape = |reason: &str| {
-        let field = echo(path);
-        let place = if path == "." { "The body".into() } else { format!("`{field}`") };
-        let detail = format!("{place} is not as expected: {}.", echo(reason));
-        Error::new(Code::InvalidBody, detail).with("field", field)
-    };
     match error.classify() {
-        // What stands in place of the whole body may be all that the caller wanted to keep secret.
-        Category::Data if path == "." => shape(&without_value(reason)),
-        Category::Data => shape(reason),
+        Category::Data => shape(path, &words::in_words(reason)),
         // A number in place of a word is a mistake of syntax for serde_json, and valid JSON.
-        _ if is_json(bytes) => shape(OTHER_KIND),
+        _ if is_json(bytes) => shape(path, OTHER_KIND),
         Category::Syntax | Category::Eof | Category::Io => {
             let reason = echo(reason);
             let detail = format!("Line {line}, column {column}: {reason}. Send valid JSON.");
@@ -137,14 +131,11 @@ fn is_json(bytes: &[u8]) -> bool {
 
 const OTHER_KIND: &str = "another kind of value is expected";
 
-/// serde's words for a value of the wrong kind, without the value.
-fn without_value(reason: &str) -> Cow<'_, str> {
-    let Some(rest) = reason.strip_prefix("invalid type: ") else { return reason.into() };
-    let kind = rest.split([' ', '`', '"']).next().unwrap_or_default();
-    match rest.rsplit_once(", expected ") {
-        Some((_, expected)) => format!("found {kind}, expected {expected}").into(),
-        None => OTHER_KIND.into(),
-    }
+fn shape(path: &str, reason: &str) -> Error {
+    let field = echo(path);
+    let place = if path == "." { "The body".into() } else { format!("`{field}`") };
+    let detail = format!("{place} is not as expected: {}.", echo(reason));
+    Error::new(Code::InvalidBody, detail).with("field", field)
 }
 
 #[cfg(test)]
@@ -176,20 +167,40 @@ mod tests {
         let (code, text) = refused(r#"{"items":[{"count":1},{"count":"two"}]}"#);
         assert_eq!(code, Code::InvalidBody);
         assert!(text.contains("`items[1].count`"), "{text}");
-        assert!(text.contains("expected u8"), "{text}");
+        assert!(text.contains("found a text, expected a whole number from 0 to 255"), "{text}");
     }
 
     #[test]
     fn what_stands_in_place_of_the_body_is_not_repeated() {
         for (text, kind) in [
-            (r#""70707 at line 7, expected 70707""#, "found string"),
-            ("70707", "found integer"),
-            ("true", "found boolean"),
+            (r#""70707 at line 7, expected 70707""#, "found a text"),
+            ("70707", "found a number"),
+            ("true", "found true or false"),
             ("null", "found null"),
+            ("[70707]", "found a list"),
+            ("[]", "found a list"),
         ] {
             let (code, told) = refused(text);
             assert_eq!(code, Code::InvalidBody);
             assert!(told.contains(kind) && !told.contains("707"), "{told}");
+            assert!(told.contains("expected an object"), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_not_taken_for_the_fields_of_an_object() {
+        #[derive(Debug, Deserialize)]
+        struct NewShare {
+            #[expect(dead_code, reason = "only its type matters here")]
+            expires_in: Option<u64>,
+        }
+        assert!(parse::<NewShare>(b"{\"expires_in\":120}").is_ok());
+        for text in ["[120]", " [null]", "[]"] {
+            assert_eq!(
+                parse::<NewShare>(text.as_bytes()).unwrap_err().code(),
+                Code::InvalidBody,
+                "{text}"
+            );
         }
     }
 
@@ -199,8 +210,9 @@ mod tests {
         enum Word {
             Yes,
         }
-        assert!(matches!(parse::<Word>(b"\"Yes\""), Ok(Word::Yes)));
-        let error = parse::<std::collections::BTreeMap<String, Word>>(b"{\"a\":1}").unwrap_err();
+        type Words = std::collections::BTreeMap<String, Word>;
+        assert!(matches!(parse::<Words>(b"{\"a\":\"Yes\"}").unwrap()["a"], Word::Yes));
+        let error = parse::<Words>(b"{\"a\":1}").unwrap_err();
         assert_eq!(error.code(), Code::InvalidBody);
         assert!(error.to_string().contains("`a`"), "{error}");
     }

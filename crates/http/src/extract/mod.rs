@@ -18,6 +18,7 @@ mod query;
 mod secret;
 mod site;
 mod source;
+mod words;
 
 pub(crate) use caller::{OldSession, SignedIn};
 pub use form::JsonOrForm;

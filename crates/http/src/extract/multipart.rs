@@ -203,7 +203,13 @@ fn refusal(error: &multer::Error, file_bytes: u64) -> Error {
             let detail = "The body was framed wrongly. Send it again.";
             Error::new(Code::BodyUnreadable, detail)
         }
-        _ => invalid("The body is no multipart/form-data, or a part of it has no name."),
+        Refused::ReadHeaderFailed(_)
+        | Refused::DecodeHeaderName { .. }
+        | Refused::DecodeHeaderValue { .. } => invalid(
+            "The head of a part can't be read: a file name with a control character, say. Rename the file.",
+        ),
+        Refused::DecodeContentType(_) => invalid("The Content-Type of a part is none."),
+        _ => invalid("The body is no multipart/form-data."),
     }
 }
 

@@ -6,6 +6,7 @@ use axum::extract::rejection::PathRejection;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
+use super::words;
 use crate::code::Code;
 use crate::error::{Error, echo};
 
@@ -38,7 +39,8 @@ fn refusal(rejection: PathRejection) -> Error {
             return Error::internal(kind.to_string());
         }
         ErrorKind::ParseErrorAtKey { key, value, expected_type } => {
-            format!("`{}` is `{}`, expected {expected_type}", echo(&key), echo(&value))
+            let wanted = words::expected(expected_type);
+            format!("`{}` is `{}`, expected {wanted}", echo(&key), echo(&value))
         }
         ErrorKind::DeserializeError { key, value, message } => {
             format!("`{}` is `{}`: {}", echo(&key), echo(&value), echo(&message))

@@ -17,10 +17,11 @@ async fn bodies_that_are_not_as_expected() {
         ("", 400, Some("malformed_json"), "Line 1"),
         ("\u{0}", 400, Some("malformed_json"), "Line 1"),
         (r#"{"name":"a","count":"one"}"#, 400, Some("invalid_body"), "`count`"),
-        (r#"{"name":"a","count":256}"#, 400, Some("invalid_body"), "u8"),
+        (r#"{"name":"a","count":256}"#, 400, Some("invalid_body"), "from 0 to 255"),
         (r#"{"name":"a"}"#, 400, Some("invalid_body"), "missing field `count`"),
         (r#"{"name":"a","count":1,"more":1}"#, 400, Some("invalid_body"), "unknown field `more`"),
         (r#"{"name":"a","name":"b","count":1}"#, 400, Some("invalid_body"), "duplicate field"),
+        (r#"["a",1]"#, 400, Some("invalid_body"), "found a list, expected an object"),
         ("[]", 400, Some("invalid_body"), "The body"),
         ("null", 400, Some("invalid_body"), "The body"),
     ] {

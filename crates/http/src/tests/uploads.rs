@@ -135,3 +135,14 @@ async fn a_file_is_called_what_its_sender_calls_it_in_whichever_way() {
         assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_file_type"));
     }
 }
+
+#[tokio::test]
+async fn a_file_name_with_a_control_character_is_told_as_that() {
+    let house = House::open().await;
+    let admin = house.admin().await;
+    let body = form(&[part("file", Some("ca\u{1}ll.txt"), "Ada: it is down")]);
+    let answer = send(&house, &admin.cookie(), &body).await;
+    assert_eq!((answer.status, answer.code().as_str()), (400, "invalid_multipart"));
+    let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("a file name with a control character"), "{detail}");
+}

@@ -9,13 +9,13 @@ use mainstay_standins::llm::Behaviour;
 use mainstay_testkit::{Fault, Trap};
 use serde_json::json;
 
-use super::world::{TTL, World, until};
+use super::world::{ROUNDS, World, is_alone, ttl, until};
 
-const ROUNDS: &str = "MAINSTAY_FAULT_ROUNDS";
 /// From the death of a runner to the report of another.
 const TAKEN_OVER: Duration = Duration::from_secs(5);
-/// How long a runner stands still.
+/// How long a runner stands still: longer than its lease, and than the other needs.
 const FROZEN: Duration = Duration::from_secs(7);
+const SHORT_FROZEN: Duration = Duration::from_secs(5);
 
 /// Where a runner stands when it dies.
 #[derive(Clone, Copy)]
@@ -135,6 +135,10 @@ fn chosen(steps: &[Step]) -> Vec<Step> {
     }
 }
 
+fn frozen() -> Duration {
+    if is_alone() { SHORT_FROZEN } else { FROZEN }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_report_whose_runner_is_killed_at_any_step_is_made_once_by_another() {
     let world = World::start(&[Behaviour::Good]).await;
@@ -154,7 +158,7 @@ async fn a_report_whose_runner_is_killed_at_any_step_is_made_once_by_another() {
         }
         let file = world.until_succeeded(&id);
         let taken = killed.elapsed();
-        assert!(taken < TTL + TAKEN_OVER, "{}: it took {taken:?}", step.name);
+        assert!(taken < ttl() + TAKEN_OVER, "{}: it took {taken:?}", step.name);
         assert!(file["attempts"].as_i64().unwrap() <= 2, "{}: {file}", step.name);
         world.has_one_report(&id);
         second.stop();
@@ -175,7 +179,7 @@ async fn a_runner_that_stood_still_past_its_lease_writes_nothing_when_it_goes_on
         let second = world.runner("second");
         let file = world.until_succeeded(&id);
         assert_eq!(file["attempts"], json!(2), "{}", step.name);
-        std::thread::sleep(FROZEN.saturating_sub(stopped.elapsed()));
+        std::thread::sleep(frozen().saturating_sub(stopped.elapsed()));
         // What it has asked for happens after all, and it hears of it.
         step.trap(&world).unwrap().go_on();
         first.signal("CONT");
@@ -189,7 +193,7 @@ async fn a_runner_that_stood_still_past_its_lease_writes_nothing_when_it_goes_on
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_runner_that_stood_still_while_the_model_wrote_drops_what_it_wrote() {
-    let world = World::start(&[Behaviour::Slow(TTL), Behaviour::Good]).await;
+    let world = World::start(&[Behaviour::Slow(ttl()), Behaviour::Good]).await;
     let first = world.runner_behind_the_relay("first");
     let id = world.upload();
     world.until_asked(1);
@@ -199,7 +203,7 @@ async fn a_runner_that_stood_still_while_the_model_wrote_drops_what_it_wrote() {
     let file = world.until_succeeded(&id);
     assert_eq!(file["attempts"], json!(2));
     // By now the answer waits for the one that stands still.
-    std::thread::sleep(FROZEN.saturating_sub(stopped.elapsed()));
+    std::thread::sleep(frozen().saturating_sub(stopped.elapsed()));
     first.signal("CONT");
     first.stop();
     assert_eq!(world.file(&id), file, "nothing is changed by the late one");
