@@ -217,6 +217,12 @@ impl House {
         self.runner_of(8, grace)
     }
 
+    /// One that looks after its leases every few minutes.
+    pub(crate) fn runner_that_seldom_beats(&self) -> Running {
+        let ttl = Duration::from_mins(10);
+        self.start(RunnerOptions { ttl, ..options(8, Duration::from_secs(30)) })
+    }
+
     /// One with as many hands as the server gives journeys.
     pub(crate) fn strong_runner(&self) -> Running {
         self.runner_of(32, Duration::from_secs(30))
@@ -228,8 +234,10 @@ impl House {
     }
 
     fn runner_of(&self, concurrency: u32, grace: Duration) -> Running {
-        let poll = Duration::from_millis(50);
-        let options = RunnerOptions { poll, concurrency, grace, ..RunnerOptions::new("r") };
+        self.start(options(concurrency, grace))
+    }
+
+    fn start(&self, options: RunnerOptions) -> Running {
         let (stop, handlers) = (CancellationToken::new(), vec![Arc::clone(&self.handler)]);
         let task = Runner::start(self.jobs.clone(), handlers, vec![], options, stop.clone());
         Running { stop, task }
@@ -296,6 +304,11 @@ fn luggage(clock: Arc<dyn Clock>) -> Luggage {
     let courier = Courier::new(Web::new(&options).unwrap(), Arc::clone(&clock)).unwrap();
     let secrets = Secrets::from([("TOKEN".to_owned(), Secret::new(SECRET.to_owned()))]);
     Luggage { courier, secrets, clock }
+}
+
+fn options(concurrency: u32, grace: Duration) -> RunnerOptions {
+    let poll = Duration::from_millis(50);
+    RunnerOptions { poll, concurrency, grace, ..RunnerOptions::new("r") }
 }
 
 /// A runner.

@@ -1,6 +1,6 @@
 //! Runs that are under way: how far they are is seen, and whoever may run them can end them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use mainstay_journeys::JourneysError;
 use mainstay_journeys::kept::RunStatus;
@@ -12,9 +12,6 @@ use serde_json::{Value, json};
 use crate::house::{House, SECRET};
 
 const PROGRESSED: &str = "journey:run_progressed";
-
-/// Until so much after the cancellation its record is there.
-const SOON: Duration = Duration::from_secs(5);
 
 fn states(part: &Value) -> Vec<&str> {
     part.as_array().unwrap().iter().map(|one| one["state"].as_str().unwrap()).collect()
@@ -63,16 +60,15 @@ each_database! {
         house.payments.settle(Settling::Hangs);
         let id = house.keep(&house.watching()).await.unwrap();
         let run = house.run_now(id).await.unwrap();
-        let runner = house.runner();
+        // It hears of it by the bell: its next heartbeat comes too late for this test.
+        let runner = house.runner_that_seldom_beats();
         house.until(run, |run| run.progress.is_some()).await;
-        let began = Instant::now();
         // Another instance than the one that runs it; SQLite has one.
         let instance = house.later(database, Duration::ZERO).await;
         let other = if house.db.dialect() == Dialect::Postgres { &instance } else { &house };
         let cancelled = other.cancel(run).await.unwrap();
         assert_eq!((cancelled.status, cancelled.message.as_deref()), (RunStatus::Aborted, Some("it was cancelled")));
         let ended = house.until(run, |run| run.record.is_some()).await;
-        assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
         assert_eq!((ended.run.status, ended.progress), (RunStatus::Aborted, None));
         assert!(ended.run.duration_ms.is_some_and(|took| took >= 1_000.0), "{:?}", ended.run);
         let record = ended.record.unwrap();
