@@ -107,6 +107,7 @@ impl Clock for Paused {
 
 #[tokio::test(start_paused = true)]
 async fn a_busy_run_is_written_once_a_second_and_a_quiet_one_not_at_all() {
+    #[expect(clippy::disallowed_methods, reason = "this is tokio's paused clock")]
     let clock = Arc::new(Paused(tokio::time::Instant::now()));
     let watching = Watching::new(&Journey::parse(SOURCE).unwrap(), clock);
     let written = AtomicUsize::new(0);
