@@ -140,7 +140,7 @@ impl Fly {
             loop {
                 match self.calls.start(id, nonce).await {
                     Err(refused @ ProviderError::Conflict { kind: Conflict::Lingering, .. }) => {
-                        last = Some(refused)
+                        last = Some(refused);
                     }
                     other => return other,
                 }
