@@ -92,7 +92,7 @@ pub fn describe_metrics() {
         counter!(REPORTS, "outcome" => outcome.name()).increment(0);
     }
     describe_counter!(SHARES, "How shares of reports were made and used, by outcome and reason.");
-    describe_counter!(SWEPT, "Objects that nothing referred to and the sweeper removed.");
+    describe_counter!(SWEPT, "Objects that no file referred to any more and the sweeper removed.");
     // So that there is a number before there is something to count.
     swept(0);
     describe_gauge!(

@@ -223,7 +223,8 @@ each_database! {
         let (mut engine, mut other) = (house.engine(), house.engine());
         house.sweep(&mut engine).await;
         assert_eq!(house.fleet.mass_failure().await.unwrap(), None);
-        (cut(true), fail());
+        cut(true);
+        fail();
         house.sweep(&mut engine).await;
         let failure = house.fleet.mass_failure().await.unwrap().unwrap();
         assert_eq!((failure.asked, failure.failed), (3, 3));
@@ -238,7 +239,8 @@ each_database! {
         let over = ["fleet_mass_failure", "fleet_mass_failure_over"];
         assert_eq!(told().await, over);
         // Whoever pulled it died: what nobody holds any more is not shown, and let go by whoever comes.
-        (cut(true), fail());
+        cut(true);
+        fail();
         house.sweep(&mut house.engine()).await;
         assert!(house.fleet.mass_failure().await.unwrap().is_some());
         house.execute("UPDATE fleet_brake SET seen_at = 1").await;
