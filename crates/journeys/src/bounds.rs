@@ -52,10 +52,14 @@ pub const MAX_FILLED: u64 = 16 * 1024 * 1024;
 pub const MAX_RENDERED: usize = 256 * 1024;
 /// The longest value that is captured, or taken from an answer into a template, as JSON in bytes.
 pub const MAX_VALUE: usize = 64 * 1024;
+/// How long all that a run captures may be together: every later step, and every poller, may use it.
+pub const MAX_CAPTURED: usize = 4 * 1024 * 1024;
 /// The longest value that is captured as a secret, in bytes: it is looked for in all that is recorded.
 pub const MAX_SECRET: usize = 16 * 1024;
 /// The most values that a run hides, its secrets and those of its captures together.
 pub const MAX_HIDDEN: usize = 200;
+/// How many letters a run compares with secrets beyond a few for each that it shows: about a fifth of a second.
+pub const MAX_COMPARED: u64 = 4_000_000;
 /// The longest answer to a step, in bytes.
 pub const MAX_ANSWER: usize = 1024 * 1024;
 /// The longest answer to a poll, in bytes: each poller keeps its last one.

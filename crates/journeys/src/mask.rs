@@ -2,28 +2,39 @@
 //! `scope` in the texts that were filled in for showing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mainstay_base::secret::MASK;
 use serde_json::Value;
 
-use crate::bounds::{MAX_HIDDEN, MAX_RECORDED, MAX_SECRET};
+use crate::bounds::{MAX_COMPARED, MAX_HIDDEN, MAX_RECORDED, MAX_SECRET};
 use crate::report::{
     AnswerRecord, CheckRecord, FailureRecord, PollerRecord, RequestRecord, RunRecord, StepRecord,
 };
 use crate::scope::{MARK, MARK_END, Secrets};
 use crate::text::{cut, cut_value};
-use crate::writing::written;
+use crate::writing::{OutOfTime, written};
 
 /// How the marks look in an address.
 const MARK_ENCODED: &str = "%EE%97%AC";
 const MARK_END_ENCODED: &str = "%EE%97%AD";
+
+/// How many letters of a text are compared with secrets for each of its bytes, at no expense.
+const FREE: u64 = 8;
 
 /// Knows every secret, and what was captured as one.
 #[derive(Clone, Default)]
 pub(crate) struct Mask {
     /// The longest first, so that one within another leaves nothing behind.
     hidden: Vec<String>,
+    patience: Patience,
 }
+
+/// How many letters more than a few of each text a run may still compare with secrets. A text that is written so that
+/// it nearly is one everywhere must not hold up everybody else.
+#[derive(Debug, Clone)]
+struct Patience(Arc<AtomicU64>);
 
 /// Why a value can't be hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -82,15 +93,36 @@ impl Mask {
         let mut masked =
             String::with_capacity(most.map_or(text.len(), |most| text.len().min(most)));
         let mut rest = text.as_str();
+        let mut free = u64::try_from(text.len()).unwrap_or(u64::MAX).saturating_mul(FREE);
         while !rest.is_empty() && most.is_none_or(|most| masked.len() <= most) {
-            let may_begin = may_begin(rest);
-            let mut hidden = self.hidden.iter().filter(|hidden| may_begin(hidden));
-            let found = hidden.find_map(|hidden| written(rest, hidden));
+            let Ok(found) = self.begins(rest, &mut free) else {
+                // What nobody has time to look through is not shown.
+                masked.push_str(MASK);
+                return masked;
+            };
             let length = found.unwrap_or_else(|| unit(rest));
             masked.push_str(found.map_or_else(|| rest.get(..length).unwrap_or_default(), |_| MASK));
             rest = rest.get(length..).unwrap_or_default();
         }
         masked
+    }
+
+    /// How much of the text is a secret that it begins with.
+    fn begins(&self, text: &str, free: &mut u64) -> Result<Option<usize>, OutOfTime> {
+        let may_begin = may_begin(text);
+        for hidden in self.hidden.iter().filter(|hidden| may_begin(hidden)) {
+            let compare = || match free.checked_sub(1) {
+                Some(left) => {
+                    *free = left;
+                    Ok(())
+                }
+                None => self.patience.take(),
+            };
+            if let Some(length) = written(text, hidden, compare)? {
+                return Ok(Some(length));
+            }
+        }
+        Ok(None)
     }
 
     fn add(&mut self, text: &str) {
@@ -195,6 +227,20 @@ impl Mask {
         self.in_place(&mut check.what);
         self.kept(&mut check.expected);
         check.got.iter_mut().for_each(|got| self.kept(got));
+    }
+}
+
+impl Patience {
+    fn take(&self) -> Result<(), OutOfTime> {
+        let order = Ordering::Relaxed;
+        let taken = self.0.fetch_update(order, order, |left| left.checked_sub(1));
+        taken.map(drop).map_err(|_| OutOfTime)
+    }
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(MAX_COMPARED)))
     }
 }
 
@@ -334,6 +380,25 @@ mod tests {
     fn a_secret_behind_backslashes_is_hidden() {
         assert_eq!(mask(&["n1"]).text(r"\\\n1 \x"), r"[secret] \x");
         assert_eq!(mask(&[r"\a"]).text(r"\\\a \b"), r"[secret] \b");
+    }
+
+    #[test]
+    fn what_nobody_has_time_to_look_through_is_not_shown() {
+        // Each letter nearly begins the secret: all of them together are more than anybody could compare.
+        for (sign, text) in [
+            ("a", "a".repeat(64 * 1024)),
+            ("\\", "%5C".repeat(20_000)),
+            ("%", "%25".repeat(20_000)),
+        ] {
+            let secret = format!("{}b", sign.repeat(MAX_SECRET / 4));
+            let mask = mask(&[&secret]);
+            let shown = mask.text(&format!("before {text} {secret} after"));
+            assert!(shown.ends_with(MASK) && !shown.contains(&secret), "{sign}");
+            assert_eq!(
+                mask.text("what is written as ever, is shown"),
+                "what is written as ever, is shown"
+            );
+        }
     }
 
     #[test]

@@ -9,7 +9,10 @@ const LONG: usize = 19;
 pub(crate) fn has_rounded(value: &Value, text: &[u8]) -> bool {
     let mut suspects = Vec::new();
     collect(value, &mut suspects);
-    !suspects.is_empty() && long_wholes(text).any(|long| suspects.contains(&long))
+    suspects.sort_unstable_by(f64::total_cmp);
+    let is_suspect =
+        |long: f64| suspects.binary_search_by(|suspect| suspect.total_cmp(&long)).is_ok();
+    !suspects.is_empty() && long_wholes(text).any(is_suspect)
 }
 
 /// Those that may have been: they have no fraction, and are too large for 64 bits.

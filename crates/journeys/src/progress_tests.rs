@@ -106,6 +106,23 @@ impl Clock for Paused {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_of_less_than_a_second_is_never_written() {
+    #[expect(clippy::disallowed_methods, reason = "this is tokio's paused clock")]
+    let clock = Arc::new(Paused(tokio::time::Instant::now()));
+    let watching = Watching::new(&Journey::parse(SOURCE).unwrap(), clock);
+    let run = async {
+        for number in 0..9 {
+            watching.tell(&News::Event(&event(number)));
+            tokio::time::sleep(Duration::from_millis(110)).await;
+        }
+    };
+    tokio::select! {
+        () = run => {}
+        early = watching.due() => panic!("{early:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_busy_run_is_written_once_a_second_and_a_quiet_one_not_at_all() {
     #[expect(clippy::disallowed_methods, reason = "this is tokio's paused clock")]
     let clock = Arc::new(Paused(tokio::time::Instant::now()));

@@ -25,20 +25,22 @@ pub(crate) const MARK: char = '\u{E5EC}';
 pub(crate) const MARK_END: char = '\u{E5ED}';
 
 /// All that templates may use.
+///
+/// Each poller keeps one as it was when it began: a clone shares everything, however long the values are.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
-    variables: BTreeMap<String, Variable>,
+    variables: Arc<BTreeMap<Arc<str>, Arc<Variable>>>,
     secrets: Arc<Secrets>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Variable {
     value: Value,
     shown: Shown,
 }
 
 /// As what a variable is shown.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Shown {
     /// As it is.
     Plain,
@@ -88,7 +90,7 @@ pub(crate) struct Filling {
 impl Scope {
     pub(crate) fn new(vars: BTreeMap<String, Value>, secrets: Arc<Secrets>) -> Self {
         let mask = Mask::new(&secrets);
-        let mut scope = Self { variables: BTreeMap::new(), secrets };
+        let mut scope = Self { variables: Arc::default(), secrets };
         vars.into_iter().for_each(|(name, value)| scope.insert(&name, value, &mask));
         scope
     }
@@ -96,19 +98,28 @@ impl Scope {
     /// A value in which the mask finds a secret is treated as one, however it came here.
     pub(crate) fn insert(&mut self, name: &str, value: Value, mask: &Mask) {
         let shown = Shown::of(&value, mask);
-        self.variables.insert(name.to_owned(), Variable { value, shown });
+        self.set(name, Variable { value, shown });
     }
 
     /// A value that is a secret itself.
     pub(crate) fn insert_secret(&mut self, name: &str, value: Value) {
-        self.variables.insert(name.to_owned(), Variable { value, shown: Shown::Name });
+        self.set(name, Variable { value, shown: Shown::Name });
+    }
+
+    fn set(&mut self, name: &str, variable: Variable) {
+        Arc::make_mut(&mut self.variables).insert(name.into(), Arc::new(variable));
     }
 
     /// Looks for secrets again, where there are more than there were.
     pub(crate) fn mask(&mut self, mask: &Mask) {
-        for variable in self.variables.values_mut() {
-            if !matches!(variable.shown, Shown::Name) {
-                variable.shown = Shown::of(&variable.value, mask);
+        for variable in Arc::make_mut(&mut self.variables).values_mut() {
+            if matches!(variable.shown, Shown::Name) {
+                continue;
+            }
+            let masked = mask.value(&variable.value);
+            if variable.shown.as_masked(&variable.value) != &masked {
+                let value = variable.value.clone();
+                *variable = Arc::new(Variable { value, shown: Shown::Masked(masked) });
             }
         }
     }
@@ -135,6 +146,11 @@ impl Shown {
         let masked = mask.value(value);
         if masked == *value { Self::Plain } else { Self::Masked(masked) }
     }
+
+    /// What is shown of a value that is no secret itself.
+    fn as_masked<'a>(&'a self, value: &'a Value) -> &'a Value {
+        if let Self::Masked(masked) = self { masked } else { value }
+    }
 }
 
 impl Context<'_> {
@@ -153,7 +169,7 @@ impl Context<'_> {
     pub(crate) fn has_secret(&self, named: &[Named]) -> bool {
         named.iter().any(|named| match named {
             Named::Variable(name) => {
-                let variable = self.scope.variables.get(name);
+                let variable = self.scope.variables.get(name.as_str());
                 variable.is_some_and(|variable| !matches!(variable.shown, Shown::Plain))
             }
             _ => false,
@@ -184,7 +200,7 @@ impl Context<'_> {
     }
 
     fn variable(&self, name: &str) -> Option<Ready> {
-        let Variable { value, shown } = self.scope.variables.get(name)?;
+        let Variable { value, shown } = self.scope.variables.get(name)?.as_ref();
         let mut seen = self.seen.borrow_mut();
         let ready = seen.entry(name.to_owned()).or_insert_with(|| match (self.face, shown) {
             (Face::Shown, Shown::Name) => Ready::of(&Value::String(marked(name))),
@@ -209,7 +225,7 @@ impl Context<'_> {
                 Named::Secret(name) if !self.scope.secrets.contains_key(name) => {
                     return format!("the secret {name} is not known");
                 }
-                Named::Variable(name) if !self.scope.variables.contains_key(name) => {
+                Named::Variable(name) if !self.scope.variables.contains_key(name.as_str()) => {
                     return format!(
                         "{name} has no value: the step that captures it did not get so far"
                     );

@@ -10,24 +10,39 @@ use crate::text::CUT;
 const MAX_DIGITS: usize = 8;
 /// The most bytes between the `&` of HTML and its `;`.
 const MAX_ENTITY: usize = 2 + MAX_DIGITS;
+/// How often a text is escaped again at most, each time within the one before.
+const MAX_AGAIN: usize = 8;
 /// What stands for a letter that an encoding does not have.
 const UNKNOWN: [char; 2] = ['?', '\u{FFFD}'];
 
+/// The time for looking ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OutOfTime;
+
 /// How many bytes of `text` are `secret`, if it begins with it, however any part of it is written. The
-/// beginning of one is enough where the text was cut behind it.
-pub(crate) fn written(text: &str, secret: &str) -> Option<usize> {
+/// beginning of one is enough where the text was cut behind it. `compare` is asked before each letter whether
+/// there is time for it.
+pub(crate) fn written(
+    text: &str,
+    secret: &str,
+    mut compare: impl FnMut() -> Result<(), OutOfTime>,
+) -> Result<Option<usize>, OutOfTime> {
     let mut here = Place { rest: text, left: secret, is_escaped: false };
     let mut others = Others::default();
     loop {
         if here.left.is_empty() {
-            return text.len().checked_sub(here.rest.len());
+            return Ok(text.len().checked_sub(here.rest.len()));
         }
-        here = match here.next(&mut others) {
+        compare()?;
+        here = match here.next(&mut others, &mut compare)? {
             Some(next) => next,
             None if here.rest.len() < text.len() && here.rest.starts_with(CUT) => {
-                return text.len().checked_sub(here.rest.len());
+                return Ok(text.len().checked_sub(here.rest.len()));
             }
-            None => others.places.pop()?,
+            None => match others.places.pop() {
+                Some(other) => other,
+                None => return Ok(None),
+            },
         };
     }
 }
@@ -60,14 +75,22 @@ struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// One letter further, or all backslashes that stand there.
-    fn next(self, others: &mut Others<'a>) -> Option<Self> {
-        let letter = self.left.chars().next()?;
-        if letter == '\\' {
-            let left = self.left.trim_start_matches('\\');
-            let count = self.left.len().saturating_sub(left.len());
-            let rest = after_backslashes(self.rest, count)?;
-            return Some(Self { rest, left, is_escaped: true });
+    fn next(
+        self,
+        others: &mut Others<'a>,
+        compare: &mut impl FnMut() -> Result<(), OutOfTime>,
+    ) -> Result<Option<Self>, OutOfTime> {
+        let left = self.left.trim_start_matches('\\');
+        let count = self.left.len().saturating_sub(left.len());
+        if count > 0 {
+            let rest = after_backslashes(self.rest, count, compare)?;
+            return Ok(rest.map(|rest| Self { rest, left, is_escaped: true }));
         }
+        Ok(self.after_letter(others))
+    }
+
+    fn after_letter(self, others: &mut Others<'a>) -> Option<Self> {
+        let letter = self.left.chars().next()?;
         let left = self.left.get(letter.len_utf8()..).unwrap_or_default();
         let further = |rest| Self { rest, left, is_escaped: false };
         match (letter, self.rest.strip_prefix(letter)) {
@@ -91,7 +114,8 @@ impl<'a> Place<'a> {
 
 /// What comes after a sign that stands in its own escape: behind it, and behind each time it was escaped again.
 fn again<'a>(behind: &'a str, escape: &'a str) -> impl Iterator<Item = &'a str> {
-    std::iter::successors(Some(behind), move |rest| rest.strip_prefix(escape))
+    let all = std::iter::successors(Some(behind), move |rest| rest.strip_prefix(escape));
+    all.take(MAX_AGAIN.saturating_add(1))
 }
 
 /// What comes after one letter that is not written as itself.
@@ -131,14 +155,10 @@ fn after_misread(text: &str, letter: char, is_escaped: bool) -> Option<&str> {
 fn after_percent(text: &str, letter: char) -> Option<&str> {
     let mut buffer = [0; 4];
     letter.encode_utf8(&mut buffer).bytes().try_fold(text, |rest, byte| {
-        let mut code = rest.strip_prefix('%')?;
-        loop {
+        again(rest.strip_prefix('%')?, "25").find_map(|code| {
             let (digits, behind) = code.split_at_checked(2)?;
-            if u8::from_str_radix(digits, 16) == Ok(byte) {
-                return Some(behind);
-            }
-            code = code.strip_prefix("25")?;
-        }
+            (u8::from_str_radix(digits, 16) == Ok(byte)).then_some(behind)
+        })
     })
 }
 
@@ -178,17 +198,12 @@ fn after_escape(text: &str, letter: char) -> Option<&str> {
 
 /// As HTML writes it, or HTML within HTML.
 fn after_entity(text: &str, letter: char) -> Option<&str> {
-    let mut name = text.strip_prefix('&')?;
-    loop {
-        let after_name =
-            || before(name, b';', MAX_ENTITY).filter(|(name, _)| named(name) == Some(letter));
-        if let Some(behind) =
-            after_number(name, letter).or_else(|| after_name().map(|(_, behind)| behind))
-        {
-            return Some(behind);
-        }
-        name = name.strip_prefix("amp;")?;
-    }
+    again(text.strip_prefix('&')?, "amp;").find_map(|name| {
+        after_number(name, letter).or_else(|| {
+            let (name, behind) = before(name, b';', MAX_ENTITY)?;
+            (named(name) == Some(letter)).then_some(behind)
+        })
+    })
 }
 
 /// What comes after the number of a letter in HTML, without its `&`.
@@ -234,17 +249,22 @@ fn named(entity: &str) -> Option<char> {
 }
 
 /// What comes after so many backslashes or more: each escaping doubles them.
-fn after_backslashes(text: &str, count: usize) -> Option<&str> {
+fn after_backslashes<'a>(
+    text: &'a str,
+    count: usize,
+    compare: &mut impl FnMut() -> Result<(), OutOfTime>,
+) -> Result<Option<&'a str>, OutOfTime> {
     let (mut rest, mut seen) = (text, 0_usize);
     loop {
         let written = after_digits_of_backslash(rest);
         let plain = rest.strip_prefix('\\');
         let entity = after_entity(rest, '\\').or_else(|| after_percent(rest, '\\'));
         let Some(next) = written.or(plain).or(entity) else { break };
+        compare()?;
         rest = next;
         seen = seen.saturating_add(1);
     }
-    (seen >= count).then_some(rest)
+    Ok((seen >= count).then_some(rest))
 }
 
 fn after_digits_of_backslash(text: &str) -> Option<&str> {
@@ -269,7 +289,11 @@ mod tests {
 
     #[track_caller]
     fn whole(text: &str, secret: &str) {
-        assert_eq!(written(text, secret), Some(text.len()), "{secret} as {text}");
+        assert_eq!(found(text, secret), Some(text.len()), "{secret} as {text}");
+    }
+
+    fn found(text: &str, secret: &str) -> Option<usize> {
+        written(text, secret, || Ok(())).unwrap()
     }
 
     /// The text as JSON writes it, without its quotes.
@@ -348,7 +372,7 @@ mod tests {
         {
             let secret = format!("{}Z", sign.repeat(60));
             let text = format!("{}Y", escaped.repeat(60));
-            assert_eq!(written(&text, &secret), None, "{escaped}");
+            assert_eq!(found(&text, &secret), None, "{escaped}");
             let text = format!("{}Z", escaped.repeat(60));
             whole(&text, &secret);
         }
@@ -364,7 +388,7 @@ mod tests {
             ("", "x"),
             ("x?y", "xzy"),
         ] {
-            assert_eq!(written(text, secret), None, "{secret} as {text}");
+            assert_eq!(found(text, secret), None, "{secret} as {text}");
         }
     }
 }

@@ -7,7 +7,6 @@ use mainstay_base::Id;
 use mainstay_events::Outbox;
 use mainstay_journeys::kept::{FailingJourney, JourneyCheck, JourneyDetail, JourneyView};
 use mainstay_journeys::{EditedJourney, JourneyEdit, ReadSource};
-use mainstay_monitor::views::{ListAsk, Service, ServiceFilter};
 use mainstay_store::Tx;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -225,20 +224,13 @@ async fn whole(state: &SharedState, id: Id) -> Result<JourneyPage, Error> {
 
 /// What is said of services that a journey names and nobody knows.
 async fn unknown_services(state: &SharedState, touches: &[String]) -> Result<Vec<String>, Error> {
-    let mut warnings = Vec::new();
-    for name in touches {
-        let filter = ServiceFilter { search: Some(name.clone()), ..ServiceFilter::default() };
-        let ask = ListAsk { filter, limit: u32::from(MAX_PAGE_ITEMS), ..ListAsk::default() };
-        let found = state.monitor.views.services(&ask).await?.items;
-        let is_it =
-            |service: &Service| service.name.trim().to_lowercase() == name.trim().to_lowercase();
-        if !found.iter().any(is_it) {
-            warnings.push(format!(
-                "No service is called {name}, so that a failure of the journey does not show there. See touches."
-            ));
-        }
-    }
-    Ok(warnings)
+    let unknown = state.monitor.views.unknown(touches).await?;
+    let warning = |name: &&str| {
+        format!(
+            "No service is called {name}, so that a failure of the journey does not show there. See touches."
+        )
+    };
+    Ok(unknown.iter().map(warning).collect())
 }
 
 /// Writes an edit with its line in the audit log.

@@ -154,6 +154,9 @@ async fn what_a_journey_names_and_nobody_knows_is_warned_of() {
     let admin = house.admin().await;
     let service = json!({"name": "Orders", "health_endpoint": "http://127.0.0.1:1/health"});
     assert_eq!(send(&admin, "POST", "/api/services", &service).await.0, 201);
+    // Its name is not one that only holds what is looked for.
+    let other = json!({"name": "Nosuch thing", "health_endpoint": "http://127.0.0.1:1/nosuch"});
+    assert_eq!(send(&admin, "POST", "/api/services", &other).await.0, 201);
     let source = GOOD.replace("[Orders]", "[' orders', Nosuch]");
     let source = source.replace("/login", "/{{ secret.NOT_SET }}");
     let ask = json!({"source": source});

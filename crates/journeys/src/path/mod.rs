@@ -104,8 +104,8 @@ impl Path {
             position: error.position().saturating_add(1),
             message: error.message().to_owned(),
         })?;
-        pattern::check(text)?;
-        Ok(Self { source: text.into(), parsed: Arc::new(parsed), cost: Cost::of(text) })
+        let cost = Cost::of(text).times(pattern::check(text)?);
+        Ok(Self { source: text.into(), parsed: Arc::new(parsed), cost })
     }
 
     /// The path of one field of an answer.
@@ -216,6 +216,7 @@ mod tests {
         for (path, document) in [
             (patterns.as_str(), &large),
             (filters.as_str(), &large),
+            ("$[?search(@.a, '[ab]*a[ab]{200}[cd]')]", &large),
             ("$..[?@ == @]", &deep),
             ("$..[0,0,0,0]", &deep),
         ] {

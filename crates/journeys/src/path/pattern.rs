@@ -12,6 +12,8 @@ use super::scan::outside_quotes;
 
 /// How much of the memory a pattern may take once it is read: repetitions that are counted multiply it.
 const MAX_READ: usize = 64 * 1024;
+/// How much one takes that is as quick as any other look at a value.
+const QUICK: usize = 4 * 1024;
 /// How many patterns are kept: a path has no more, because each brings a comma.
 const KEPT: usize = 4;
 /// The functions that take a pattern.
@@ -22,8 +24,9 @@ thread_local! {
     static READ: RefCell<Vec<(String, Option<Regex>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether the patterns of a path can be used.
-pub(super) fn check(path: &str) -> Result<(), PathError> {
+/// Whether the patterns of a path can be used, and how many times longer than others they look at a text.
+pub(super) fn check(path: &str) -> Result<u64, PathError> {
+    let mut slowness = 1;
     let bare: Vec<(usize, char)> = outside_quotes(path).collect();
     for (index, (at, letter)) in bare.iter().enumerate() {
         let name = path.get(..*at).unwrap_or_default();
@@ -31,13 +34,40 @@ pub(super) fn check(path: &str) -> Result<(), PathError> {
         if !is_call {
             continue;
         }
-        let behind = bare.get(index..).unwrap_or_default();
-        let comma = behind.iter().find(|(_, letter)| *letter == ',');
-        let pattern = comma.and_then(|(comma, _)| literal(path.get(comma.saturating_add(1)..)?));
+        let comma = own_comma(bare.get(index..).unwrap_or_default());
+        let pattern = comma.and_then(|comma| literal(path.get(comma.saturating_add(1)..)?));
         let pattern = pattern.ok_or(PathError::UnwrittenPattern)?;
-        read(&whole(&pattern)).map_err(|error| PathError::Pattern(told(&error)))?;
+        let pattern = whole(&pattern);
+        read(&pattern, MAX_READ).map_err(|error| PathError::Pattern(told(&error)))?;
+        slowness = slowness.max(slowness_of(&pattern));
     }
-    Ok(())
+    Ok(slowness)
+}
+
+/// At worst each letter is held against every part of a pattern: how much memory it takes tells how many there are.
+fn slowness_of(pattern: &str) -> u64 {
+    let (mut most, mut slowness) = (QUICK, 1_u64);
+    while most < MAX_READ && read(pattern, most).is_err() {
+        (most, slowness) = (most.saturating_mul(2), slowness.saturating_mul(2));
+    }
+    slowness
+}
+
+/// Where the comma of a call stands, whose bracket comes first: one within further brackets is not its own.
+fn own_comma(call: &[(usize, char)]) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, letter) in call {
+        match letter {
+            '(' | '[' => depth = depth.saturating_add(1),
+            ')' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 1 => return Some(*at),
+            _ => {}
+        }
+        if depth == 0 {
+            return None;
+        }
+    }
+    None
 }
 
 fn told(error: &regex::Error) -> String {
@@ -78,8 +108,8 @@ fn whole(pattern: &str) -> String {
     format!("(?R)^({pattern})$")
 }
 
-fn read(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).size_limit(MAX_READ).build()
+fn read(pattern: &str, most: usize) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).size_limit(most).build()
 }
 
 #[serde_json_path::function(name = "match")]
@@ -107,7 +137,7 @@ fn is_found(
         let at = kept.iter().position(|(known, _)| *known == pattern);
         let at = at.unwrap_or_else(|| {
             kept.truncate(KEPT.saturating_sub(1));
-            let regex = read(&pattern).ok();
+            let regex = read(&pattern, MAX_READ).ok();
             kept.insert(0, (pattern, regex));
             0
         });
@@ -139,7 +169,12 @@ mod tests {
 
     #[test]
     fn a_pattern_is_written_out_readable_and_small() {
-        for path in ["$[?search(@.a, @.b)]", "$[?match(@.a, value(@..b))]"] {
+        for path in [
+            "$[?search(@.a, @.b)]",
+            "$[?match(@.a, value(@..b))]",
+            "$[?search(value(@['a','b']), @.x)]",
+            "$[?search(value(@[0,1]), value(@['a','b']))]",
+        ] {
             assert_eq!(Path::parse(path).unwrap_err(), PathError::UnwrittenPattern, "{path}");
         }
         for (path, told) in [

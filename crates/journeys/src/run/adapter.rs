@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::journal::{Journal, StepNote};
 use super::poll;
 use super::step_error::StepError;
-use crate::bounds::{MAX_ANSWER, MAX_RUN, MAX_VALUE};
+use crate::bounds::{MAX_ANSWER, MAX_CAPTURED, MAX_RUN, MAX_VALUE};
 use crate::courier::{Answer, Courier};
 use crate::judge;
 use crate::model::{Journey, Mode, Step};
@@ -35,6 +35,8 @@ pub(super) struct Traveller {
     pub(super) scope: Scope,
     pub(super) courier: Courier,
     pub(super) journal: Arc<Journal>,
+    /// How long all that was captured is together, in bytes of JSON.
+    pub(super) captured: usize,
 }
 
 impl Adapter for Traveller {
@@ -119,8 +121,31 @@ impl Traveller {
         answer: &Answer,
         note: &mut StepNote,
     ) -> Result<(), StepError> {
+        let captured = self.capture_each(step, answer, note);
+        // What was captured before may hold what is known to be a secret by now.
+        if step.captures.iter().any(|capture| capture.is_secret) {
+            self.scope.mask(&self.journal.mask());
+        }
+        captured
+    }
+
+    fn capture_each(
+        &mut self,
+        step: &Step,
+        answer: &Answer,
+        note: &mut StepNote,
+    ) -> Result<(), StepError> {
         for capture in &step.captures {
-            let value = captured(&capture.path, answer)?;
+            let (value, length) = captured(&capture.path, answer)?;
+            self.captured = self.captured.saturating_add(length);
+            if self.captured > MAX_CAPTURED {
+                let message = format!(
+                    "{} can't be captured: all that the run captures would be longer than {MAX_CAPTURED} bytes; \
+                     capture only what later steps use",
+                    capture.path
+                );
+                return Err(StepError::new(FailureKind::Bound, message));
+            }
             let name = capture.name.clone();
             if !capture.is_secret {
                 note.record.captures.insert(name, value.clone());
@@ -134,13 +159,13 @@ impl Traveller {
             }
             note.record.captures.insert(name, MASK.into());
             self.scope.insert_secret(&capture.name, value);
-            self.scope.mask(&self.journal.mask());
         }
         Ok(())
     }
 }
 
-fn captured(path: &Path, answer: &Answer) -> Result<Value, StepError> {
+/// The value that stands there, and how long it is as JSON.
+fn captured(path: &Path, answer: &Answer) -> Result<(Value, usize), StepError> {
     let failed = |message: String| StepError::new(FailureKind::Capture, message);
     let json = answer.json.as_ref();
     let json =
@@ -149,7 +174,8 @@ fn captured(path: &Path, answer: &Answer) -> Result<Value, StepError> {
     let value = found.ok_or_else(|| {
         failed(format!("{path} can't be captured: it matches nothing in the answer"))
     })?;
-    if value.to_string().len() > MAX_VALUE {
+    let length = value.to_string().len();
+    if length > MAX_VALUE {
         return Err(failed(format!("what stands at {path} is longer than {MAX_VALUE} bytes")));
     }
     if numbers::has_rounded(value, &answer.body) {
@@ -158,5 +184,5 @@ fn captured(path: &Path, answer: &Answer) -> Result<Value, StepError> {
              let the service send it as a text"
         )));
     }
-    Ok(value.clone())
+    Ok((value.clone(), length))
 }

@@ -153,6 +153,7 @@ pub async fn run_until(
         scope: Scope::new(vars, secrets),
         courier: options.courier,
         journal: Arc::clone(&journal),
+        captured: 0,
     };
     let executor = Executor::builder(traveller).mode(executor_mode(mode)).build();
     let watching = executor.observer();

@@ -53,7 +53,9 @@ pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepErr
     let (late_step, late_journal) = (Arc::clone(&step), Arc::clone(&journal));
     let on_timeout = poll.on_timeout.clone();
     let (told_step, telling) = (Arc::clone(&step), Arc::clone(&journal));
-    let handle = ctx
+    // Told before it begins: one that fails at once would be told to have ended first.
+    journal.observer.tell(&News::PollerBegan { step: &step });
+    let started = ctx
         .poll(asking)
         .on(schedule(poll))
         .guarded_by(breaker)
@@ -86,9 +88,10 @@ pub(super) fn start(start: Start<'_>, ctx: &Context<Told>) -> Result<(), StepErr
                     Outcome::Error(reason)
                 }
             }
-        })?;
+        });
+    let handle =
+        started.inspect_err(|error| journal.poller_ended(&step, Some(&error.to_string())))?;
     journal.poller_began(handle.id().get(), began, ready.shown);
-    journal.observer.tell(&News::PollerBegan { step: &step });
     Ok(())
 }
 

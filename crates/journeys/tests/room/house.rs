@@ -22,6 +22,8 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const SECRET: &str = "hunter2-and-more";
+/// A run under way tells that there is more to see of it.
+pub(crate) const PROGRESSED: &str = "journey:run_progressed";
 
 /// The room.
 pub(crate) struct House {
@@ -269,8 +271,15 @@ impl House {
         self.db.write(async |tx| tx.execute(&sql, &[]).await).await.unwrap();
     }
 
-    /// What the organisation was told, without what only counts edits.
+    /// What the organisation was told of runs and of what came of them, without what only counts edits or tells that
+    /// a run is not over yet: a busy machine has more of that.
     pub(crate) async fn told(&self) -> Vec<Value> {
+        let told = self.all_told().await;
+        told.into_iter().filter(|event| event["type"] != PROGRESSED).collect()
+    }
+
+    /// The same with what tells that a run is not over yet.
+    pub(crate) async fn all_told(&self) -> Vec<Value> {
         let streams = Streams { org: true, user: false };
         let ask = Ask { streams, ..Ask::default() };
         let history = self.events.history(&ask, 200).await.unwrap();

@@ -8,7 +8,7 @@ use mainstay_journeys::{Courier, Journey, RunOutcome, run};
 use mainstay_outbound::{Policy, Web, WebOptions};
 use mainstay_standins::payments::{PaymentServer, Settling};
 
-use crate::travel::{closed, events, options, travel_by};
+use crate::travel::{Closed, answering, events, options, travel_by};
 
 #[tokio::test]
 async fn a_poll_may_pass_over_errors_or_speak_of_them() {
@@ -32,27 +32,13 @@ fn watching(address: SocketAddr, poll: &str) -> String {
 
 #[tokio::test]
 async fn errors_in_a_row_are_tolerated_as_often_as_is_said() {
-    let server = PaymentServer::start(Settling::Declines).await.unwrap();
+    let (server, down) = (PaymentServer::start(Settling::Declines).await.unwrap(), Closed::new());
     for (tolerate, polls) in [("", 1), ("\n    tolerate: 3", 4)] {
-        let text = watching(closed(), &format!("within: 20s{tolerate}"));
+        let text = watching(down.address(), &format!("within: 20s{tolerate}"));
         let run = travel_by(&text, &server, &[]).await;
         assert_eq!(run.pollers[0].poll_count, polls, "{run:#?}");
         assert!(run.failures[0].message.contains("(connect_refused)"), "{run:#?}");
     }
-}
-
-/// A service that answers everything so.
-async fn answering(answer: &'static str) -> SocketAddr {
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let _ = stream.read(&mut [0; 4_096]).await;
-            let _ = stream.write_all(answer.as_bytes()).await;
-        }
-    });
-    address
 }
 
 #[tokio::test]
@@ -68,7 +54,8 @@ async fn whoever_asks_to_be_left_alone_is_not_asked_again_before() {
 
 #[tokio::test]
 async fn a_poll_that_the_breaker_leaves_out_is_counted_and_no_failure() {
-    let (server, down) = (PaymentServer::start(Settling::Declines).await.unwrap(), closed());
+    let (server, down) = (PaymentServer::start(Settling::Declines).await.unwrap(), Closed::new());
+    let down = down.address();
     let mut options = options(None, Some(&server.base_url()), true);
     // Its breakers do not see any time go by: what is open stays so.
     let policy = Policy { private: true, ..Policy::default() };
@@ -88,11 +75,11 @@ async fn a_poll_that_the_breaker_leaves_out_is_counted_and_no_failure() {
 /// A service that is not there yet is just what a poll waits for.
 #[tokio::test]
 async fn failures_that_the_journey_expects_do_not_keep_a_poll_from_its_host() {
-    let server = PaymentServer::start(Settling::Declines).await.unwrap();
+    let (server, down) = (PaymentServer::start(Settling::Declines).await.unwrap(), Closed::new());
     for (tolerate, rule) in
         [("\n    tolerate: 1000", ""), ("", "{if: {error: true}, do: continue}, ")]
     {
-        let text = watching(closed(), &format!("within: 20s\n    max_polls: 12{tolerate}"));
+        let text = watching(down.address(), &format!("within: 20s\n    max_polls: 12{tolerate}"));
         let text = text.replace("when: [", &format!("when: [{rule}"));
         let run = travel_by(&text, &server, &[]).await;
         let poller = &run.pollers[0];
@@ -103,7 +90,8 @@ async fn failures_that_the_journey_expects_do_not_keep_a_poll_from_its_host() {
 /// Who reads that nothing settled must not think that somebody looked.
 #[tokio::test]
 async fn polls_that_were_left_out_are_told_where_a_resource_did_not_settle() {
-    let (server, down) = (PaymentServer::start(Settling::Declines).await.unwrap(), closed());
+    let (server, down) = (PaymentServer::start(Settling::Declines).await.unwrap(), Closed::new());
+    let down = down.address();
     let mut options = options(None, Some(&server.base_url()), true);
     let policy = Policy { private: true, ..Policy::default() };
     let web = Web::new(&WebOptions::new(policy, options.clock.clone()).unwrap()).unwrap();

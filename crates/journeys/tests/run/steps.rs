@@ -7,7 +7,7 @@ use mainstay_journeys::{Journey, Mode, StartError, junit, run};
 use mainstay_standins::payments::{PaymentServer, Settling};
 use serde_json::json;
 
-use crate::travel::{closed, options, travel, travel_by};
+use crate::travel::{Closed, answering, options, states, travel, travel_by};
 
 #[tokio::test]
 async fn an_answer_that_is_not_as_expected_is_told_with_got_and_expected() {
@@ -76,7 +76,8 @@ async fn a_path_that_matches_nothing_and_a_template_that_fails_are_told() {
 
 #[tokio::test]
 async fn a_host_that_is_down_is_left_alone_after_some_failures() {
-    let base = format!("http://{}", closed());
+    let down = Closed::new();
+    let base = format!("http://{}", down.address());
     let steps: String =
         (0..7).map(|n| format!("- {{id: s{n}, get: '{{{{ base }}}}/'}}\n")).collect();
     let text = format!("journey: x\nmode: record\nvars: {{base: null}}\nsteps:\n{steps}");
@@ -89,7 +90,8 @@ async fn a_host_that_is_down_is_left_alone_after_some_failures() {
 
 #[tokio::test]
 async fn another_host_is_still_asked() {
-    let down = closed();
+    let closed = Closed::new();
+    let down = closed.address();
     let server = PaymentServer::start(Settling::Declines).await.unwrap();
     let steps: String =
         (0..6).map(|n| format!("- {{id: s{n}, get: 'http://{down}/'}}\n")).collect();
@@ -99,4 +101,23 @@ async fn another_host_is_still_asked() {
     let run = travel_by(&text, &server, &[]).await;
     assert_eq!(run.failures[5].kind, FailureKind::BreakerOpen, "{run:#?}");
     assert_eq!(run.steps[6].state, StepState::Passed, "{run:#?}");
+}
+
+/// All later steps and pollers may use it.
+#[tokio::test]
+async fn all_that_a_run_captures_is_bounded() {
+    let body = format!("\"{}\"", "x".repeat(60_000));
+    let head =
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    let long = answering(head + &body).await;
+    let step = |step: usize| {
+        let captures: Vec<_> = (0..50).map(|n| format!("c{step}_{n}: $")).collect();
+        format!("- {{id: s{step}, get: 'http://{long}/', capture: {{{}}}}}\n", captures.join(", "))
+    };
+    let text = format!("journey: x\nmode: record\nsteps:\n{}{}", step(0), step(1));
+    let run = run(&Journey::parse(&text).unwrap(), options(None, None, true), Arc::new(())).await;
+    let run = run.unwrap();
+    assert_eq!(states(&run), [StepState::Passed, StepState::Failed], "{:?}", run.failures);
+    assert_eq!(run.failures[0].kind, FailureKind::Bound);
+    assert!(run.failures[0].message.contains("all that the run captures"), "{:?}", run.failures);
 }

@@ -10,6 +10,7 @@ use mainstay_journeys::{Courier, Journey, Mode, Options, RunRecord, run};
 use mainstay_outbound::{Policy, Web, WebOptions};
 use mainstay_standins::payments::{PaymentServer, Settling};
 use serde_json::json;
+use tokio::net::TcpSocket;
 
 pub(crate) const AUTHORISE: &str = include_str!("../journeys/authorise.yaml");
 
@@ -67,8 +68,31 @@ pub(crate) fn states(run: &RunRecord) -> Vec<StepState> {
     run.steps.iter().map(|step| step.state).collect()
 }
 
-/// A service that answers nothing any more.
-pub(crate) fn closed() -> SocketAddr {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
+/// A service that answers everything so.
+pub(crate) async fn answering(answer: impl Into<String>) -> SocketAddr {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, answer) = (listener.local_addr().unwrap(), answer.into());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.read(&mut [0; 4_096]).await;
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    address
+}
+
+/// A port at which nobody listens, and nobody else can while this is held.
+pub(crate) struct Closed(TcpSocket);
+
+impl Closed {
+    pub(crate) fn new() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        Self(socket)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.0.local_addr().unwrap()
+    }
 }

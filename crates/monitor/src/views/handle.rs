@@ -22,6 +22,7 @@ use super::{moments, node, node_then, now};
 use crate::answer::Answer;
 use crate::graph::{Graphs, GraphsError, blocking, show};
 use crate::latency::{self, Bucket, Range};
+use crate::names::compared;
 use crate::past::PastMoment;
 use crate::polling::ScheduleView;
 use crate::watch::ServiceNumber;
@@ -92,6 +93,18 @@ impl Views {
     pub async fn service(&self, id: Id) -> Result<Option<(ServiceNumber, Service)>, StoreError> {
         let found = services::find(&self.db, self.tick(), id).await?;
         Ok(found.map(|found| (ServiceNumber(found.number), found.service)))
+    }
+
+    /// Which of these names no service has.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn unknown<'a>(&self, names: &'a [String]) -> Result<Vec<&'a str>, StoreError> {
+        let keys: Vec<String> = names.iter().map(|name| compared(name)).collect();
+        let known = services::names(&self.db, &keys).await?;
+        let all = names.iter().zip(&keys);
+        let unknown = all.filter(|(_, key)| !known.contains(key));
+        Ok(unknown.map(|(name, _)| name.as_str()).collect())
     }
 
     /// A service with its dependencies.

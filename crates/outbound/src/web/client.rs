@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use hyper::{Request, StatusCode};
+use hyper::{Method, Request, StatusCode};
 use mainstay_base::Clock;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
@@ -133,14 +133,14 @@ impl Web {
 
 impl Inner {
     async fn follow(&self, prepared: &Prepared, progress: &Progress) -> Result<Page, FetchError> {
-        let page = self.ask(&prepared.target, &prepared.headers, prepared, progress).await?;
+        let page = self.ask(Asked::first(prepared), prepared, progress).await?;
         if !page.is_redirect || prepared.takes_redirects {
             return Ok(page);
         }
         let mut stop = Stop::after(&prepared.target, true, &page.headers, prepared);
         for _ in 0..prepared.max_redirects {
             let here = stop?;
-            let asked = self.ask(&here.target, &here.headers, prepared, progress).await;
+            let asked = self.ask(Asked::at(&here, prepared), prepared, progress).await;
             let page = asked.map_err(FetchError::behind_redirect)?;
             if !page.is_redirect {
                 return Ok(page);
@@ -153,11 +153,11 @@ impl Inner {
     /// Asks at one stop, on a connection that was kept if there is one.
     async fn ask(
         &self,
-        target: &Target,
-        headers: &HeaderMap,
+        asked: Asked<'_>,
         prepared: &Prepared,
         progress: &Progress,
     ) -> Result<Page, FetchError> {
+        let target = asked.target;
         // A kept connection may end unheard, and then nobody knows whether a change was made.
         let kept = if prepared.is_said_once {
             None
@@ -168,7 +168,7 @@ impl Inner {
             // Judged again: what may be asked for at an address depends on the path too.
             self.dialer.judge(target, link.card.peer)?;
             progress.reach(Step::Answer);
-            match self.converse(link, target, headers, prepared).await {
+            match self.converse(link, asked, prepared).await {
                 // It was ended by the other side while it rested.
                 Err(Trouble::Unheard(_)) => {}
                 other => return other.map_err(Trouble::into_error),
@@ -176,19 +176,18 @@ impl Inner {
         }
         let link = self.dialer.dial(target, &self.pool, &self.measures, progress).await?;
         progress.reach(Step::Answer);
-        self.converse(link, target, headers, prepared).await.map_err(Trouble::into_error)
+        self.converse(link, asked, prepared).await.map_err(Trouble::into_error)
     }
 
     async fn converse(
         &self,
         link: Link,
-        target: &Target,
-        headers: &HeaderMap,
+        asked: Asked<'_>,
         prepared: &Prepared,
     ) -> Result<Page, Trouble> {
         let Link { stream, card } = link;
         let mut conversation = Conversation::begin(stream).await?;
-        let answer = match conversation.ask(question(target, headers, prepared)).await {
+        let answer = match conversation.ask(asked.question(&prepared.method)).await {
             Ok(answer) => answer,
             Err(error) => return Err(conversation.trouble(&error)),
         };
@@ -210,7 +209,7 @@ impl Inner {
         };
         let ended = if keep { conversation.end().await } else { None };
         if let Some(stream) = ended {
-            self.pool.keep(&target.origin, Link { stream, card }, self.clock.moment());
+            self.pool.keep(&asked.target.origin, Link { stream, card }, self.clock.moment());
         }
         Ok(Page { status: head.status.as_u16(), headers: head.headers, body, is_redirect })
     }
@@ -234,12 +233,33 @@ fn is_spared(error: &FetchError, status: StatusCode, prepared: &Prepared) -> boo
     prepared.takes_long_failures && is_failure && error.kind() == FetchErrorKind::TooLarge
 }
 
-fn question(target: &Target, headers: &HeaderMap, prepared: &Prepared) -> Request<Full<Bytes>> {
-    let mut question = Request::new(Full::new(prepared.body.clone()));
-    *question.method_mut() = prepared.method.clone();
-    *question.uri_mut() = target.uri.clone();
-    *question.headers_mut() = headers.clone();
-    question
+/// What is asked at one stop.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    target: &'a Target,
+    headers: &'a HeaderMap,
+    /// Nothing where the way led to a stranger: a secret may stand in it.
+    body: Option<&'a Bytes>,
+}
+
+impl<'a> Asked<'a> {
+    fn first(prepared: &'a Prepared) -> Self {
+        let Prepared { target, headers, body, .. } = prepared;
+        Self { target, headers, body: Some(body) }
+    }
+
+    fn at(stop: &'a Stop, prepared: &'a Prepared) -> Self {
+        let body = stop.is_home().then_some(&prepared.body);
+        Self { target: &stop.target, headers: &stop.headers, body }
+    }
+
+    fn question(self, method: &Method) -> Request<Full<Bytes>> {
+        let mut question = Request::new(Full::new(self.body.cloned().unwrap_or_default()));
+        *question.method_mut() = method.clone();
+        *question.uri_mut() = self.target.uri.clone();
+        *question.headers_mut() = self.headers.clone();
+        question
+    }
 }
 
 async fn sweep(pool: std::sync::Weak<Pool>, clock: Arc<dyn Clock>) {

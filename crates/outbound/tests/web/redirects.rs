@@ -136,6 +136,16 @@ async fn secrets_go_to_their_origin_only() {
 }
 
 #[tokio::test]
+async fn a_body_goes_to_its_origin_only() {
+    let stranger = Server::well().await;
+    let server = sending_to("302 Found", &stranger.url("/there")).await;
+    let request = get(&server.url("/")).body("token=hunter2");
+    fetch(&web(), request).await.unwrap();
+    assert!(server.heads()[0].contains("content-length: 13\r\n"), "{:?}", server.heads());
+    assert!(!stranger.heads()[0].contains("content-length: 13"), "{:?}", stranger.heads());
+}
+
+#[tokio::test]
 async fn what_fails_behind_a_redirect_keeps_its_kind() {
     let server = sending_to("302 Found", "http://127.0.0.1:1/").await;
     let (kind, _) = failed(fetch(&web(), get(&server.url("/"))).await);

@@ -89,11 +89,17 @@ async fn what_hangs_garbles_or_never_settles_fails() {
         (Settling::NeverSettles, "1s", "timeout", "did not settle: its time was over"),
         (Settling::Garbles, "30s", "poller", "no rule fits the answer: status 200, no JSON"),
     ] {
-        let (code, record) = authorise_within(within, settling, "halt").await;
-        assert_eq!(code, Some(1), "{settling:?}: {record:#}");
-        let failure = &record["failures"][0];
-        assert_eq!(failure["kind"], kind, "{failure}");
-        assert!(failure["message"].as_str().unwrap().contains(told), "{failure}");
+        for (mode, expected) in [("halt", 1), ("record", 1), ("log", 0), ("disabled", 0)] {
+            let (code, record) = authorise_within(within, settling, mode).await;
+            assert_eq!(code, Some(expected), "{settling:?} {mode}: {record:#}");
+            assert_eq!(events(&record), ["AuthorizationCreated"], "{settling:?} {mode}");
+            let Some(failure) = record["failures"].get(0) else {
+                assert_eq!(mode, "disabled", "{record:#}");
+                continue;
+            };
+            assert_eq!(failure["kind"], kind, "{failure}");
+            assert!(failure["message"].as_str().unwrap().contains(told), "{failure}");
+        }
     }
 }
 

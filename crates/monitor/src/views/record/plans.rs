@@ -115,6 +115,16 @@ async fn a_board_reads_each_service_once_and_what_it_leans_on_by_key() {
 }
 
 #[tokio::test]
+async fn names_are_looked_up_one_by_one() {
+    with_and_without_counts(async |db| {
+        let names = plan(db, &services::NAMES, 1).await;
+        let by_name = |line: &String| line.contains("services_by_name (name_key=?)");
+        assert!(names.iter().any(by_name), "{names:#?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn strips_read_only_the_changes_of_their_services_and_of_their_day() {
     with_and_without_counts(async |db| {
         let turns = plan(db, &strips::TURNS, 3).await;

@@ -120,6 +120,12 @@ const BY_STATUS_DOWN: Sql = timed!("monitor.services_by_status_down", by_key_dow
 const BY_POLLED: Sql = timed!("monitor.services_by_polled", by_key, polled);
 const BY_POLLED_DOWN: Sql = timed!("monitor.services_by_polled_down", by_key_down, polled);
 pub(super) const ONE: Sql = timed!("monitor.service", one);
+pub(super) const NAMES: Sql = Sql::pair(
+    "monitor.service_names",
+    "SELECT name_key FROM services
+     WHERE removed_at IS NULL AND name_key IN (SELECT value FROM json_each($1))",
+    "SELECT name_key FROM services WHERE removed_at IS NULL AND name_key = ANY ($1)",
+);
 
 /// A service with what else its dependencies need to know.
 #[derive(Debug)]
@@ -163,6 +169,12 @@ pub(in crate::views) async fn find(
     id: Id,
 ) -> Result<Option<Shown>, StoreError> {
     db.fetch_optional(&ONE, values![tick, id]).await?.as_ref().map(shown).transpose()
+}
+
+/// Which of these names, as they are compared, services have.
+pub(in crate::views) async fn names(db: &Db, keys: &[String]) -> Result<Vec<String>, StoreError> {
+    let rows = db.fetch_all(&NAMES, values![keys]).await?;
+    rows.iter().map(|row| row.get("name_key")).collect()
 }
 
 const fn statement(sort: Sort) -> &'static Sql {
