@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use super::Refusal;
 use crate::error::Error;
 use crate::extract::{CameFrom, Cursor, Json, LargeJson, Limit, Page, Path, Query, SignedIn};
-use crate::limits::{MAX_JOURNEY_BODY_BYTES, MAX_PAGE_ITEMS};
+use crate::limits::MAX_JOURNEY_BODY_BYTES;
 use crate::router::SharedState;
 
 /// The longest text that journeys are searched for.

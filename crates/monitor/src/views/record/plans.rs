@@ -5,7 +5,8 @@ use mainstay_testkit::TestDatabase;
 
 use super::services::{BY_NAME, BY_NAME_DOWN, ONE};
 use super::{
-    activity, board, changes, dependencies, histories, now, strips, version, wallboard, words,
+    activity, board, changes, dependencies, histories, now, services, strips, version, wallboard,
+    words,
 };
 
 const ANALYZE: Sql = Sql::same("test.analyze", "ANALYZE");
