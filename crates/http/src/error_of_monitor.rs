@@ -171,7 +171,7 @@ impl From<PastError> for Error {
     fn from(error: PastError) -> Self {
         match error {
             PastError::Store(error) => error.into(),
-            PastError::Future { .. } | PastError::Span { .. } => {
+            PastError::Future { .. } | PastError::Span { .. } | PastError::Most { .. } => {
                 Self::new(Code::InvalidQuery, sentence(&error.to_string()))
             }
             _ => Self::internal(error),

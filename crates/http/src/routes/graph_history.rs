@@ -30,6 +30,10 @@ pub(super) struct HistoryQuery {
     /// Where the page begins: `next_cursor` of the page before it.
     #[param(value_type = Option<String>)]
     cursor: Option<Cursor>,
+    /// Of more changes than these, up to 100 000, only the newest: the span begins later then, as `from` of the first
+    /// page says.
+    #[param(minimum = 1, maximum = 100_000)]
+    most: Option<u32>,
 }
 
 /// How everything was when a span begins, and what changed in it
@@ -47,13 +51,13 @@ pub(super) struct HistoryQuery {
 )]
 pub(super) async fn history(
     State(state): State<SharedState>,
-    Query(HistoryQuery { from, to, cursor }): Query<HistoryQuery>,
+    Query(HistoryQuery { from, to, cursor, most }): Query<HistoryQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Error> {
     let after = cursor.map(|cursor| cursor.as_str().parse::<Place>()).transpose();
     let after = after.map_err(|error| {
         Error::new(Code::InvalidQuery, format!("The query is not as expected: {error}."))
     })?;
-    let page = state.monitor.past.history(Asked { from, to, after }).await?;
+    let page = state.monitor.past.history(Asked { from, to, after, most }).await?;
     Ok(answer(&Answer::written(move || page).await?, &headers))
 }

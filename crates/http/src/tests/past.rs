@@ -106,6 +106,7 @@ async fn what_is_no_span_is_refused() {
         (format!("from=yesterday&to={}", moment(now)), "RFC 3339"),
         (format!("from={}&to={}", moment(now), moment(now - 1)), "no span"),
         (format!("from={}&to={}", moment(now - 32 * day), moment(now)), "31 days"),
+        (format!("from={0}&to={0}&most=0", moment(now)), "a number from 1 to 100000"),
         (format!("from={}&to={}", moment(now), moment(now + day)), "not come yet"),
         (format!("from={}&to={}", moment(now + day), moment(now + day)), "not come yet"),
         (format!("from={}&to={}&cursor=x", moment(now), moment(now)), "no cursor"),

@@ -54,6 +54,12 @@ pub enum PastError {
         /// Where it ends.
         to: Timestamp,
     },
+    /// A span can't be shortened to so many changes.
+    #[error("most is {most}; give a number from 1 to {}", super::history::MAX_MOST)]
+    Most {
+        /// What was asked for.
+        most: u32,
+    },
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -92,7 +98,7 @@ impl Past {
     /// How everything was when a span begins, and what changed in it, a page at a time.
     ///
     /// # Errors
-    /// [`PastError::Future`], [`PastError::Span`], or when the database fails.
+    /// [`PastError::Future`], [`PastError::Span`], [`PastError::Most`], or when the database fails.
     pub async fn history(&self, asked: Asked) -> Result<HistoryPage, PastError> {
         asked.check()?;
         let _turn = self.turn().await?;
@@ -106,13 +112,17 @@ impl Past {
     }
 
     async fn span(&self, snapshot: &mut Snapshot, asked: Asked) -> Result<HistoryPage, PastError> {
-        let Asked { from, to, after } = asked;
+        let Asked { from, to, after, most } = asked;
         let now = snapshot.now().await?;
         if to > now {
             return Err(PastError::Future { asked: to, now });
         }
         let since = self.since(snapshot, now).await?;
         let from = since.filter(|since| *since <= to).map_or(from, |since| from.max(since));
+        let from = match (after, most) {
+            (None, Some(most)) => shortened(snapshot, (from, to), now, most).await?,
+            _ => from,
+        };
         let (state, first) = match after {
             Some(Place(number)) => (None, Some(number)),
             None => {
@@ -168,6 +178,19 @@ impl Past {
             Some((at, _)) => Ok(Some(at.plus(SKEW))),
         }
     }
+}
+
+/// From when on a span has no more than so many changes.
+async fn shortened(
+    snapshot: &mut Snapshot,
+    (from, to): (Timestamp, Timestamp),
+    now: Timestamp,
+    most: u32,
+) -> Result<Timestamp, StoreError> {
+    let Some(first) = before_first(snapshot, from).await? else { return Ok(from) };
+    let upto = upto(snapshot, to, now).await?;
+    let left_out = changes::newest_but(snapshot, first, upto, to, most).await?;
+    Ok(left_out.map_or(from, |at| from.max(at)))
 }
 
 /// The number before the first change that happened after `from`, if there is one.
@@ -238,7 +261,8 @@ mod tests {
         let second = other.turn().await.unwrap();
         let mut asking = Box::pin(past.at(now));
         assert!(futures_util::poll!(&mut asking).is_pending());
-        let mut spanning = Box::pin(past.history(Asked { from: now, to: now, after: None }));
+        let mut spanning =
+            Box::pin(past.history(Asked { from: now, to: now, after: None, most: None }));
         assert!(futures_util::poll!(&mut spanning).is_pending());
         assert_eq!(past.telling.available_permits(), 0);
         drop((first, second));

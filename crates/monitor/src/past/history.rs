@@ -16,6 +16,8 @@ use crate::status::ServiceStatus;
 pub const MAX_SPAN: Duration = Duration::from_hours(31 * 24);
 /// The most changes of one page.
 pub const MAX_CHANGES: usize = 2_000;
+/// The most changes that a span can be shortened to.
+pub const MAX_MOST: u32 = 100_000;
 
 /// Which span is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +28,8 @@ pub struct Asked {
     pub to: Timestamp,
     /// After which change; `None` for the first page, which brings the state too.
     pub after: Option<Place>,
+    /// Of more changes than these only the newest are wanted: the span begins later then.
+    pub most: Option<u32>,
 }
 
 /// The change that a page ends with.
@@ -40,7 +44,8 @@ pub struct PlaceError;
 /// A span of the past.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct HistoryPage {
-    /// Where the span begins: not before there are records, if those begin within it.
+    /// Where the span begins: not before there are records, if those begin within it, and later where it had more
+    /// changes than `most`.
     #[schema(value_type = String, format = DateTime)]
     pub from: Timestamp,
     /// Where it ends.
@@ -187,9 +192,12 @@ impl ChangeKind {
 
 impl Asked {
     pub(super) fn check(self) -> Result<(), PastError> {
-        let Self { from, to, .. } = self;
+        let Self { from, to, most, .. } = self;
         if to < from || to.since(from) > MAX_SPAN {
             return Err(PastError::Span { from, to });
+        }
+        if let Some(most) = most.filter(|most| !(1..=MAX_MOST).contains(most)) {
+            return Err(PastError::Most { most });
         }
         Ok(())
     }

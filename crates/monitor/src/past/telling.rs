@@ -59,7 +59,7 @@ impl Past {
         let (mut names, mut told, mut moments) = (Names::default(), Vec::new(), Moments::default());
         let (mut after, mut covered, mut read_until) = (None, None, None);
         for _ in 0..MOST_PAGES {
-            let page = self.history(Asked { from, to, after }).await?;
+            let page = self.history(Asked { from, to, after, most: None }).await?;
             covered = covered_by(&page);
             if let Some(state) = &page.state {
                 told.extend(names.begin(page.from, state));

@@ -17,7 +17,7 @@ pub(crate) struct Span {
 
 impl House {
     pub(crate) async fn span(&self, from: Timestamp, to: Timestamp) -> Span {
-        let mut asked = Asked { from, to, after: None };
+        let mut asked = Asked { from, to, after: None, most: None };
         let first = self.past.history(asked).await.unwrap();
         let (state, mut items, mut next) = (first.state.unwrap(), first.items, first.next_cursor);
         while let Some(cursor) = next {

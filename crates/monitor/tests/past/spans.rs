@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mainstay_base::Timestamp;
-use mainstay_monitor::past::history::{ChangeKind, MAX_CHANGES, MAX_SPAN};
+use mainstay_monitor::past::history::{ChangeKind, MAX_CHANGES, MAX_MOST, MAX_SPAN};
 use mainstay_monitor::past::{Asked, PastError};
 use mainstay_testkit::each_database;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +12,7 @@ use crate::house::{House, body};
 use crate::scrubber::told;
 
 fn asked(from: Timestamp, to: Timestamp) -> Asked {
-    Asked { from, to, after: None }
+    Asked { from, to, after: None, most: None }
 }
 
 each_database! {
@@ -69,6 +69,35 @@ each_database! {
         }
         assert_eq!(ids.len(), count);
         assert!(ids.is_sorted_by(|one, other| one < other), "each once and by time");
+    }
+
+    async fn of_more_changes_than_are_wanted_the_newest_are_told(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let shop = house.add("shop").await;
+        house.pass(Duration::from_mins(1));
+        let (from, step) = (house.now(), Duration::from_secs(1));
+        for healthy in [0, 2].into_iter().cycle().take(10) {
+            house.pass(step);
+            house.poll(shop, Some(body(&[("db", healthy)]))).await;
+        }
+        let to = house.now();
+        let whole = house.past.history(asked(from, to)).await.unwrap();
+        for most in [2, 5, 9] {
+            let page = house.past.history(Asked { most: Some(most), ..asked(from, to) }).await.unwrap();
+            assert!(page.from > from && page.items.len() <= most as usize && !page.items.is_empty(), "{page:?}");
+            assert!(whole.items.ends_with(&page.items), "the newest: {page:?}");
+            let there = house.past.at(page.from).await.unwrap().state;
+            assert_eq!(page.state.unwrap().services.len(), there.services().count());
+            let left_out = whole.items.len() - page.items.len();
+            assert!(whole.items[..left_out].iter().all(|item| item.at <= page.from), "none is lost");
+        }
+        let most = u32::try_from(whole.items.len()).unwrap();
+        let page = house.past.history(Asked { most: Some(most), ..asked(from, to) }).await.unwrap();
+        assert_eq!((page.from, page.items.len()), (from, whole.items.len()), "as many as there are");
+        for most in [0, MAX_MOST + 1] {
+            let refused = house.past.history(Asked { most: Some(most), ..asked(from, to) }).await;
+            assert!(matches!(refused, Err(PastError::Most { most: named }) if named == most), "{refused:?}");
+        }
     }
 
     async fn a_span_that_begins_before_there_are_records_begins_with_them(database: &TestDatabase) {

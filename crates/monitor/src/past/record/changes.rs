@@ -32,6 +32,11 @@ pub(super) const FIRST_AFTER: Sql = Sql::same(
     "monitor.first_change_after",
     "SELECT number FROM changes WHERE number > $1 AND +at > $2 ORDER BY number LIMIT 1",
 );
+pub(super) const NEWEST_BUT: Sql = Sql::same(
+    "monitor.newest_change_but",
+    "SELECT at FROM changes WHERE number > $1 AND number <= $2 AND +at <= $3
+     ORDER BY number DESC LIMIT 1 OFFSET $4",
+);
 pub(super) const FIRST: Sql =
     Sql::same("monitor.first_change", "SELECT at FROM changes ORDER BY at LIMIT 1");
 pub(super) const HIGHEST: Sql =
@@ -77,6 +82,20 @@ pub(in crate::past) async fn first_after(
 ) -> Result<Option<i64>, StoreError> {
     let row = snapshot.fetch_optional(&FIRST_AFTER, values![above, at]).await?;
     row.map(|row| row.get("number")).transpose()
+}
+
+/// When the newest change was made above one number, up to another, that had happened by `to`, but for the `most`
+/// that are newer.
+pub(in crate::past) async fn newest_but(
+    snapshot: &mut Snapshot,
+    above: i64,
+    upto: i64,
+    to: Timestamp,
+    most: u32,
+) -> Result<Option<Timestamp>, StoreError> {
+    let row =
+        snapshot.fetch_optional(&NEWEST_BUT, values![above, upto, to, i64::from(most)]).await?;
+    row.map(|row| row.get("at")).transpose()
 }
 
 /// A page of the changes above one number, up to another, that had happened by `to`: one more than

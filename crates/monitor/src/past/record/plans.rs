@@ -21,6 +21,10 @@ async fn the_past_is_found_by_its_keys_and_never_sorted() {
         for (statement, key) in [
             (&changes::PAGE, "SEARCH c USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
             (&changes::UNTIL, "SEARCH c USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+            (
+                &changes::NEWEST_BUT,
+                "SEARCH changes USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+            ),
             (&changes::FIRST_AFTER, "SEARCH changes USING INTEGER PRIMARY KEY (rowid>?)"),
             (&changes::FIRST, "COVERING INDEX changes_by_time"),
             (&changes::HIGHEST, "SEARCH changes"),

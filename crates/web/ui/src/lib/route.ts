@@ -201,9 +201,12 @@ const KNOWN: Partial<Record<Page, Partial<Record<Parameter, (value: string) => b
 /** An address is written by anyone: what it holds is cut to this length. An e-mail fits, and the longest name of a node. */
 export const VALUE_LIMIT = 320;
 
+/** Which teams are folded may be a long list of long names. */
+export const TEAMS_LIMIT = 6_000;
+
 export function parse(pathname: string, search: string): Route {
   const query = new URLSearchParams(search);
-  const value = (name: string) => (query.get(name) ?? '').slice(0, VALUE_LIMIT);
+  const value = (name: string) => (query.get(name) ?? '').slice(0, name === 'teams' ? TEAMS_LIMIT : VALUE_LIMIT);
   const { page, id } = placeOf(pathname);
   // It may stand there alone, as `/?board`.
   if (query.get('board') === '') query.set('board', 'on');

@@ -10,14 +10,15 @@ import { GRAPH_EVENTS } from '../lib/services';
 import { calmly } from './calmly';
 import { stream } from './stream.svelte';
 
-/** More changes than these are not kept here: the server is asked for each moment instead. */
-const MOST_PAGES = 20;
+/** Of more changes than these only the newest are kept here: the server is asked for each moment before them. */
 export const MOST_CHANGES = 40_000;
+/** As many pages as they are, and one for those that came late. */
+const MOST_PAGES = 21;
 /** What comes late is dated a little before what is there. */
 const OVERLAP_MS = 2 * 60_000;
 /** The server's clock is known only so well, and it refuses what has not come yet. */
 const MARGIN_MS = 1_000;
-/** A hand that drags passes by more moments than the server is asked for. */
+/** A hand that drags passes by more moments than the server is asked for, and so does play. */
 export const SETTLE_MS = 250;
 /** While nobody looks back, what happens is added now and then. */
 const EXTEND_PAUSE_MS = 3_000;
@@ -25,26 +26,31 @@ const EXTEND_PAUSE_MS = 3_000;
 /** A moment as it is drawn; `view` is null while it is not known. */
 export interface Then {
   readonly view: GraphView | null;
+  /** The moment that `view` is of: while the past is played, a little before the one that is looked at. */
+  readonly of: number;
   /** It was asked for and could not be read. */
   readonly failed: boolean;
 }
 
 interface Pages {
   readonly pages: readonly HistoryPage[];
-  /** There is more than is read. */
+  /** There was more than is kept. */
   readonly isCut: boolean;
 }
 
 interface Told {
-  /** The moment and the part that it is of. */
-  readonly key: string;
+  readonly moment: number;
+  readonly part: Part;
   readonly view: GraphView | null;
 }
 
+/** A moment that the server is to be asked for. */
+type Wanted = Pick<Told, 'moment' | 'part'>;
+
 /** The past of the graph: a span of it that is replayed here, and single moments beyond. */
 export class Past {
-  /** The span has more changes than are kept here. */
-  tooMany = $state(false);
+  /** From when on changes are kept here, where the span has too many; null where all of it is. */
+  keptFrom = $state<number | null>(null);
   failure = $state.raw<Failure | null>(null);
   recordsSince = $state<number | null>(null);
   #replay = $state.raw<Replay | null>(null);
@@ -61,8 +67,8 @@ export class Past {
   #told = $state.raw<Told | null>(null);
   readonly #places: Places;
   #turn = 0;
-  /** The moment that is wanted now: an answer for any other is dropped. */
-  #wanted: string | null = null;
+  /** The moment that is wanted now. */
+  #wanted: Wanted | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** What was last looked at. */
   #opened: Window = { from: 0, to: 0 };
@@ -105,6 +111,7 @@ export class Past {
       this.#turn += 1;
       this.#wanted = null;
       clearTimeout(this.#timer);
+      this.#timer = undefined;
       soon.stop();
       for (const stop of stops) stop();
     };
@@ -113,42 +120,34 @@ export class Past {
   /** Reads what is missing of a span that is looked at. */
   async open(window: Window, now: number): Promise<void> {
     const to = Math.min(window.to, now - MARGIN_MS);
-    const before = this.#opened;
     this.#opened = { from: window.from, to };
     const known = this.#replay;
-    // Of too many changes only a narrower span can be read, or another one.
-    if (this.tooMany && isAlike(before, this.#opened)) return;
-    const isThere = known !== null && !this.tooMany && this.#begins(known, window.from);
-    if (isThere && to - known.to <= window.to - window.from) {
+    if (known !== null && this.#begins(known) && to - known.to <= window.to - window.from) {
       if (known.to < to - OVERLAP_MS) await this.#extend(to);
       return;
     }
-    this.#turn += 1;
-    const turn = this.#turn;
-    const read = await this.#pages(window.from, to, turn);
-    const first = read?.pages[0];
-    if (first === undefined || turn !== this.#turn) return;
-    const begins = Number.isNaN(Date.parse(first.from)) ? window.from : Date.parse(first.from);
-    this.tooMany = read?.isCut === true;
-    this.#replay = new Replay(begins, to, first.state, read?.pages.flatMap(({ items }) => items) ?? []);
+    if (!(await this.#begin(window.from, to))) return;
     // What happened just before is too young to be told now, and nobody may have listened then.
     clearTimeout(this.#later);
     if (window.to > to) this.#later = setTimeout(this.#ask, MARGIN_MS);
   }
 
-  /** The graph of a moment, and of no other. */
-  at(moment: number, part: Part): Then {
+  /** The graph of a moment; while the past is played, the last one that was told until its own has come. */
+  at(moment: number, part: Part, playing = false): Then {
     void this.#version;
     const replay = this.#replay;
     if (replay === null || !this.#replays(replay, moment)) {
-      const told = this.#told?.key === keyOf(moment, part) ? this.#told : null;
-      return { view: told?.view ?? null, failed: told !== null && told.view === null };
+      const told = this.#told;
+      if (told === null || !isOf(told, part) || (told.moment !== moment && !playing)) {
+        return { view: null, of: moment, failed: false };
+      }
+      return { view: told.view, of: told.moment, failed: told.view === null && told.moment === moment };
     }
     const state = replay.at(moment);
     if (this.#drawn?.moment !== state) {
       this.#drawn = { moment: state, view: viewOf(state, moment, this.#places.of) };
     }
-    return { view: this.#drawn.view, failed: false };
+    return { view: this.#drawn.view, of: moment, failed: false };
   }
 
   /** Whether a moment can be replayed here; else it is told as a part by the server. */
@@ -160,29 +159,39 @@ export class Past {
   readonly stillAt = (moment: number): Window | null =>
     this.#replay !== null && this.#replays(this.#replay, moment) ? this.#replay.stillAt(moment) : null;
 
-  /** Asks the server for a moment that can't be replayed, once the hand rests. */
-  ask(moment: number, part: Part): void {
+  /** Asks the server for a moment that can't be replayed, once the hand rests; while it plays, for the last one now and then. */
+  ask(moment: number, part: Part, playing = false): void {
+    this.#wanted = { moment, part };
+    if (playing && this.#timer !== undefined) return;
     clearTimeout(this.#timer);
-    const key = keyOf(moment, part);
-    this.#wanted = key;
-    if (this.isReplayed(moment) || (this.#told?.key === key && this.#told.view !== null)) return;
-    this.#timer = setTimeout(() => void this.#tell(moment, part), SETTLE_MS);
+    this.#timer = undefined;
+    if (this.isReplayed(moment) || this.#isTold(this.#wanted)) return;
+    this.#timer = setTimeout(() => void this.#tell(), SETTLE_MS);
   }
 
-  async #tell(moment: number, part: Part): Promise<void> {
-    const key = keyOf(moment, part);
+  #isTold({ moment, part }: Wanted): boolean {
+    const told = this.#told;
+    return told !== null && told.view !== null && told.moment === moment && isOf(told, part);
+  }
+
+  async #tell(): Promise<void> {
+    const wanted = this.#wanted;
+    const timer = this.#timer;
     // The span may have come while the hand rested.
-    if (this.isReplayed(moment)) return;
-    const answer = await readMoment(moment, part);
-    if (key !== this.#wanted) return;
-    this.failure = answer.ok ? null : answer.failure;
-    if (answer.ok) this.#places.note(answer.value);
-    this.#told = { key, view: answer.ok ? answer.value : null };
+    if (wanted !== null && !this.isReplayed(wanted.moment)) {
+      const answer = await readMoment(wanted.moment, wanted.part);
+      // Another one was asked for instead.
+      if (timer !== this.#timer) return;
+      this.failure = answer.ok ? null : answer.failure;
+      if (answer.ok) this.#places.note(answer.value);
+      this.#told = { ...wanted, view: answer.ok ? answer.value : null };
+    }
+    this.#timer = undefined;
   }
 
   /** Beyond its end everything is as it was there, as long as nobody told of anything since. */
   #replays(replay: Replay, moment: number): boolean {
-    if (this.tooMany || moment < replay.from) return false;
+    if (moment < replay.from) return false;
     return moment <= replay.to || (moment <= replay.to + OVERLAP_MS && !this.#isBehind());
   }
 
@@ -190,16 +199,39 @@ export class Past {
     return this.#replay !== null && this.#heardUntil > this.#replay.to;
   }
 
-  /** Whether it goes back so far, or as far as there are records. */
-  #begins(replay: Replay, from: number): boolean {
-    return replay.from <= Math.max(from, this.recordsSince ?? from) + OVERLAP_MS;
+  /** Whether it goes back so far as is looked at, or as far as there are records, or as changes are kept. */
+  #begins(replay: Replay): boolean {
+    const { from, to } = this.#opened;
+    // The newest changes of a span are not those of one that ends before it.
+    const kept = this.keptFrom !== null && to >= replay.to - OVERLAP_MS ? this.keptFrom : from;
+    return replay.from <= Math.max(from, this.recordsSince ?? from, kept) + OVERLAP_MS;
+  }
+
+  /** Reads a span from its beginning; false when another was asked for meanwhile, or it could not be read. */
+  async #begin(from: number, to: number): Promise<boolean> {
+    this.#turn += 1;
+    const turn = this.#turn;
+    const read = await this.#pages(from, to, turn);
+    const first = read?.pages[0];
+    if (read === null || first === undefined || turn !== this.#turn) return false;
+    const begins = Number.isNaN(Date.parse(first.from)) ? from : Date.parse(first.from);
+    this.#replay = new Replay(begins, to, first.state, read.pages.flatMap(({ items }) => items));
+    this.#noteKept();
+    return true;
+  }
+
+  /** Whether less of the span is kept than there is. */
+  #noteKept(): void {
+    const begins = this.#replay?.from ?? -Infinity;
+    const could = Math.max(this.#opened.from, this.recordsSince ?? -Infinity);
+    this.keptFrom = begins > could + OVERLAP_MS ? begins : null;
   }
 
   async #pages(from: number, to: number, turn: number): Promise<Pages | null> {
     const pages: HistoryPage[] = [];
     let cursor: string | null = null;
     do {
-      const answer = await readSpan(from, to, cursor);
+      const answer = await readSpan(from, to, MOST_CHANGES, cursor);
       if (turn !== this.#turn) return null;
       this.failure = answer.ok ? null : answer.failure;
       if (!answer.ok) return null;
@@ -207,7 +239,8 @@ export class Past {
       this.recordsSince = answer.value.records_since === null ? null : Date.parse(answer.value.records_since);
       cursor = answer.value.next_cursor;
     } while (cursor !== null && pages.length < MOST_PAGES);
-    return { pages, isCut: cursor !== null };
+    const begins = Date.parse(pages[0]?.from ?? '');
+    return { pages, isCut: cursor !== null || begins > from + OVERLAP_MS };
   }
 
   /** What happened since: only the end of the span is read, and only that is added. */
@@ -215,24 +248,21 @@ export class Past {
     const replay = this.#replay;
     const length = this.#opened.to - this.#opened.from;
     // Who looks far back needs nothing of now.
-    if (replay === null || this.tooMany || to <= replay.to || to - replay.to > length) return 'nothing';
+    if (replay === null || to <= replay.to || to - replay.to > length) return 'nothing';
     const turn = this.#turn;
     const read = await this.#pages(Math.max(replay.to - OVERLAP_MS, replay.from), to, turn);
     if (turn !== this.#turn) return 'nothing';
     if (read === null) return 'failed';
-    this.tooMany = read.isCut;
+    // So much at once can't be added: what lies between would be missing.
+    if (read.isCut) return (await this.#begin(this.#opened.from, to)) ? 'extended' : 'failed';
     replay.extend(to, read.pages.flatMap(({ items }) => items));
     replay.trim(this.#opened.from - length / 2, MOST_CHANGES);
+    this.#noteKept();
     this.#version += 1;
     return 'extended';
   }
 }
 
-/** A little later, the same span is no other one. */
-function isAlike(one: Window, other: Window): boolean {
-  return Math.abs(one.from - other.from) <= OVERLAP_MS && Math.abs(one.to - other.to) <= OVERLAP_MS;
-}
-
-function keyOf(moment: number, { service = '', depth = '' }: Part): string {
-  return `${String(moment)} ${service} ${depth}`;
+function isOf({ part }: Told, { service, depth }: Part): boolean {
+  return part.service === service && part.depth === depth;
 }

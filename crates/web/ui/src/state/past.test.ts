@@ -40,7 +40,7 @@ describe('a moment that the server is asked for', () => {
   it('is drawn for itself alone, and not while it is read', async () => {
     past.ask(first, whole);
     await wait(SETTLE_MS);
-    expect(past.at(first, whole)).toEqual({ view: null, failed: false });
+    expect(past.at(first, whole)).toMatchObject({ view: null, failed: false });
     await asked[0]?.answer(graphOf('first'));
     expect(drawn(first)).toEqual(['first healthy']);
     expect(drawn(second)).toBeUndefined();
@@ -72,8 +72,8 @@ describe('a moment that the server is asked for', () => {
     past.ask(first, whole);
     await wait(SETTLE_MS);
     await asked[0]?.refuse();
-    expect(past.at(first, whole)).toEqual({ view: null, failed: true });
-    expect(past.at(second, whole)).toEqual({ view: null, failed: false });
+    expect(past.at(first, whole)).toMatchObject({ view: null, failed: true });
+    expect(past.at(second, whole)).toMatchObject({ view: null, failed: false });
   });
 
   it('is not asked for while a hand drags past it', async () => {
@@ -83,6 +83,38 @@ describe('a moment that the server is asked for', () => {
     }
     await wait(SETTLE_MS);
     expect(asked).toHaveLength(1);
+  });
+});
+
+describe('moments that are played and the server is asked for', () => {
+  const [first, second] = [START - 100 * MINUTE, START - 99 * MINUTE];
+
+  it('are asked for now and then, and the last one that came stands until the next', async () => {
+    for (let at = 0; at < 30; at += 1) {
+      past.ask(first + at, whole, true);
+      await wait(SETTLE_MS / 10);
+    }
+    expect(asked).toHaveLength(1);
+    await asked[0]?.answer(graphOf('first'));
+    const of = past.at(second, whole, true);
+    expect([of.view?.nodes[0]?.name, of.of >= first && of.of < second, drawn(second)]).toEqual(['first', true, undefined]);
+    past.ask(second, whole, true);
+    await wait(SETTLE_MS);
+    expect(asked).toHaveLength(2);
+    await asked[1]?.answer(graphOf('second'));
+    expect(past.at(second, whole, true)).toMatchObject({ of: second, failed: false });
+    expect(past.at(second, { service: 'a', depth: '2' }, true).view).toBeNull();
+  });
+
+  it('are read for the moment at which play stops', async () => {
+    past.ask(first, whole, true);
+    await wait(SETTLE_MS);
+    past.ask(second, whole, true);
+    past.ask(second, whole);
+    await wait(SETTLE_MS);
+    await asked[1]?.answer(graphOf('second'));
+    await asked[0]?.answer(graphOf('first'));
+    expect(drawn(second)).toEqual(['second healthy']);
   });
 });
 
@@ -142,18 +174,37 @@ describe('a span that is replayed', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('is read anew when it is narrower than one with too many changes, and not for the same one', async () => {
+  it('is known from where the newest changes begin when there are too many, and not read again for that', async () => {
     const week = { from: NOW - 7 * 24 * 60 * MINUTE, to: NOW };
     void past.open(week, NOW);
-    for (let at = 0; at < 20; at += 1) await asked[at]?.answer(page([], { next_cursor: 'more' }));
-    expect([asked.length, past.tooMany]).toEqual([20, true]);
+    expect(asked[0]?.path).toContain('most=40000');
+    await asked[0]?.answer(page([down()], { records_since: new Date(week.from - MINUTE).toISOString(), next_cursor: 'more' }));
+    await asked[1]?.answer(page([]));
+    expect([past.keptFrom, drawn(START + 31 * MINUTE)]).toEqual([START, ['Orders down']]);
+    expect(past.incidents.map(({ names, to }) => [names, to])).toEqual([[['Orders'], null]]);
+    expect([past.isReplayed(START - 1), drawn(START - 1)]).toEqual([false, undefined]);
     await wait(10_000);
+    await asked[2]?.answer(page([]));
     void past.open({ from: week.from + 10_000, to: week.to + 10_000 }, NOW + 10_000);
-    expect(asked).toHaveLength(20);
-    expect(drawn(START + 31 * MINUTE)).toBeUndefined();
     void past.open(HOUR, NOW);
-    await asked[20]?.answer(page([down()]));
-    expect([past.tooMany, drawn(START + 31 * MINUTE)]).toEqual([false, ['Orders down']]);
+    expect(asked).toHaveLength(3);
+    // What is newest then is another matter.
+    void past.open({ from: week.from - 60 * MINUTE, to: START - 60 * MINUTE }, NOW);
+    expect(asked).toHaveLength(4);
+  });
+
+  it('is read anew where so much came at once that some of it would be missing', async () => {
+    void past.open(HOUR, NOW);
+    await asked[0]?.answer(page([]));
+    await wait(2_000);
+    await asked[1]?.answer(page([]));
+    happen('service:status');
+    await wait(5_000);
+    const late = new Date(NOW + 1_000).toISOString();
+    await asked[2]?.answer(page([down()], { from: late }));
+    expect(drawn(NOW)).toEqual(['Orders healthy']);
+    await asked[3]?.answer(page([down()], { from: minute(20) }));
+    expect([past.keptFrom, drawn(START + 31 * MINUTE)]).toEqual([START + 20 * MINUTE, ['Orders down']]);
   });
 
   it('reads only its end when it goes on, until all that was heard of is in it', async () => {

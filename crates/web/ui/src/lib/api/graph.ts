@@ -47,13 +47,14 @@ export function isoOf(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** A page of what changed in a span, with how everything was before on the first one. */
+/** A page of what changed in a span, the newest of it where that is too much, with how everything was before on the first one. */
 export function readSpan(
   from: number,
   to: number,
+  most: number,
   cursor: string | null,
 ): Promise<Answer<HistoryPage>> {
-  const query = new URLSearchParams({ from: isoOf(from), to: isoOf(to) });
+  const query = new URLSearchParams({ from: isoOf(from), to: isoOf(to), most: String(most) });
   if (cursor !== null) query.set('cursor', cursor);
   return read(`${PATH}/history?${query.toString()}`, isHistory);
 }

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { between, centre, detailAt, fit, pan, reveal, toScreen, toWorld, zoom } from './camera';
 import { components } from './circles';
 import { APART, edgeEmphasis, emphasis, PLAIN, SELECTED, USED, USER } from './emphasis';
-import { foldsOf, foldsText, isFolded, toggled } from './folds';
+import { fits, foldsOf, foldsText, isFolded, toggled } from './folds';
 import { fold, teamId, teamsOf } from './groups';
 import { bounds, CARD, hit, layout, LAYER_WIDTH, SLOT_HEIGHT } from './layout';
 import { listsOf, near, reach } from './lists';
 import { node, thing, view } from './sample';
 import { walk } from './walk';
-import { VALUE_LIMIT } from '../route';
+import { at, format, parse } from '../route';
 
 /** A → B → D, A → C, and E stands alone; B below C. */
 const EDGES = [{ from: 0, to: 1 }, { from: 1, to: 3 }, { from: 0, to: 2 }];
@@ -184,7 +184,8 @@ describe('folded teams in the address', () => {
   it.each([
     [undefined, false, ''],
     [undefined, true, ''],
-    ['Shop,Pay%20%26%20go', false, 'Pay%20%26%20go,Shop'],
+    ['Shop,Pay%20%26%20go', false, 'Pay & go,Shop'],
+    ['50%25,a%2cb', false, '50%25,a%2cb'],
     ['*Shop', true, '*Shop'],
     ['-', false, '-'],
     [',', true, ','],
@@ -206,10 +207,18 @@ describe('folded teams in the address', () => {
     }
   });
 
-  it('fits, however many there are', () => {
-    let folds = foldsOf(undefined, false);
-    for (let at = 0; at < 100; at += 1) folds = toggled(folds, `team ${String(at)}`);
-    expect(foldsText(folds, false).length).toBeLessThanOrEqual(VALUE_LIMIT);
+  it.each([
+    ['forty teams', 40, 'Team number', true],
+    ['ten of a hundred Arabic letters', 10, 'ف'.repeat(98), true],
+    ['more than any address holds', 100, 'ف'.repeat(98), false],
+  ])('%s: whether they fit is known', (_, count, name, fit) => {
+    let folds = foldsOf(undefined, true);
+    for (let at = 0; at < count; at += 1) folds = toggled(folds, `${name}${String(at)}`);
+    const text = foldsText(folds, true);
+    expect(fits(text)).toBe(fit);
+    const { pathname, search } = new URL(format(at('graph', { teams: text })) ?? '', 'http://x');
+    const again = foldsOf(parse(pathname, search).where.teams, true);
+    expect([...again.except].sort().join() === [...folds.except].sort().join()).toBe(fit);
   });
 });
 

@@ -1,4 +1,4 @@
-import { VALUE_LIMIT } from '../route';
+import { TEAMS_LIMIT } from '../route';
 
 /** Which teams are folded: all but these, or only these. */
 export interface Folds {
@@ -24,14 +24,12 @@ export function isFolded({ all, except }: Folds, team: string): boolean {
 export function foldsText(folds: Folds, many: boolean): string {
   const names = [...folds.except].sort().map(written);
   if (names.length === 0) return folds.all === many ? '' : folds.all ? ALL : ',';
-  // A name that does not fit is left out: the address is cut where it is read.
-  const kept: string[] = [];
-  let room = VALUE_LIMIT - 1;
-  for (const name of names) {
-    room -= name.length + 1;
-    if (room >= 0) kept.push(name);
-  }
-  return (folds.all ? ALL : '') + kept.join(',');
+  return (folds.all ? ALL : '') + names.join(',');
+}
+
+/** Whether an address can hold it: letters that it has to write out take more of its room. */
+export function fits(text: string): boolean {
+  return new URLSearchParams([['', text]]).toString().length <= TEAMS_LIMIT;
 }
 
 export function toggled({ all, except }: Folds, team: string): Folds {
@@ -45,7 +43,7 @@ const NOBODY = '-';
 
 function written(team: string): string {
   if (team === '') return NOBODY;
-  return encodeURIComponent(team).replace(/[*-]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+  return team.replace(/[%,*-]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
 }
 
 function named(text: string): string | null {

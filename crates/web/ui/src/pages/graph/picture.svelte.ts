@@ -1,6 +1,6 @@
 import type { GraphView } from '../../lib/api/graph';
 import { emphasis } from '../../lib/graph/emphasis';
-import { foldsOf, foldsText, isFolded, toggled, type Folds } from '../../lib/graph/folds';
+import { fits, foldsOf, foldsText, isFolded, toggled, type Folds } from '../../lib/graph/folds';
 import { fold, MANY_NODES, NO_TEAM, teamId, teamsOf, type DrawnNode } from '../../lib/graph/groups';
 import { layout, type Point } from '../../lib/graph/layout';
 import { listsOf, type Ends, type Lists } from '../../lib/graph/lists';
@@ -8,6 +8,7 @@ import { rowsOf } from '../../lib/graph/part';
 import { VALUE_LIMIT } from '../../lib/route';
 import { reported } from '../../state/leaning.svelte';
 import { router } from '../../state/router.svelte';
+import { voice } from '../../state/voice.svelte';
 import { setWhere } from './address';
 import { areEqual } from './layer';
 
@@ -100,7 +101,9 @@ export class Picture {
   }
 
   #fold(folds: Folds): void {
-    setWhere({ teams: foldsText(folds, this.isLarge) });
+    const teams = foldsText(folds, this.isLarge);
+    if (fits(teams)) setWhere({ teams });
+    else voice.show('The address of this page holds no more teams: fold all or unfold all first');
   }
 
   #place(place: number | undefined): number | null {
