@@ -23,6 +23,7 @@ pub(super) fn record<M>(
     cut: Option<CutOff>,
 ) -> RunRecord {
     let duration = journal.now();
+    journal.late_events(&run.events);
     journal.tell_settled();
     let step = journal.under_way();
     let held = journal.held();

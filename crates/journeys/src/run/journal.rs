@@ -165,6 +165,18 @@ impl Journal {
         goes_on
     }
 
+    /// Events that arrived when the run was over already: nothing came of them, but they happened.
+    pub(super) fn late_events(&self, all: &[Entry<Told>]) {
+        let held = self.held();
+        let known = if held.is_full { all.len() } else { held.events.len() };
+        drop(held);
+        for entry in all.iter().skip(known) {
+            if !self.event(entry) {
+                break;
+            }
+        }
+    }
+
     /// A poller has settled with so many events: it is told behind the last of them.
     pub(super) fn settled(&self, step: &str, at: Duration, events: usize) {
         if events == 0 {

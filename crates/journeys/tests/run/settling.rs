@@ -48,6 +48,16 @@ async fn what_is_declined_fails_with_the_reason_of_the_answer() {
     }
 }
 
+/// The poller of a step may fail before the step itself has ended.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_a_step_tells_is_kept_however_soon_its_poller_fails() {
+    for _ in 0..100 {
+        let run = travel(Settling::Garbles, Mode::Halt).await;
+        assert_eq!(states(&run), [StepState::Passed, StepState::Skipped], "{run:#?}");
+        assert_eq!(events(&run), ["AuthorizationCreated"], "{run:#?}");
+    }
+}
+
 #[tokio::test]
 async fn what_never_settles_hangs_or_garbles_is_told_as_such() {
     let garbled = "no rule fits the answer: status 200, no JSON: <html>";
