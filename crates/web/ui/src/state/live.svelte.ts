@@ -95,7 +95,8 @@ class Live {
     const change = changes(this.system, answer.value);
     if (change !== null) voice.say(change);
     this.system = answer.value;
-    this.readAt = (answer.sentAt + answer.gotAt) / 2;
+    // Whole, as addresses hold whole milliseconds: a moment at an end of the past must not fall out of it by half of one.
+    this.readAt = Math.round((answer.sentAt + answer.gotAt) / 2);
     this.failure = null;
     this.#connection = succeed(this.now);
     this.#firstRead ??= this.now;

@@ -106,3 +106,13 @@ it('is stale where nothing ever comes by itself, however well everything can be 
   live.now = Date.now() + 1;
   expect(live.light).toEqual({ kind: 'live' });
 });
+
+it('tells the server’s time in whole milliseconds, as an address holds it', async () => {
+  const system = { checks: [], database: {}, now: new Date().toISOString() };
+  vi.stubGlobal('fetch', () => {
+    vi.advanceTimersByTime(1);
+    return Promise.resolve(new Response(JSON.stringify(system)));
+  });
+  await live.read();
+  expect(Number.isInteger(live.serverNow)).toBe(true);
+});
