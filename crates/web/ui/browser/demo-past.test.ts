@@ -254,6 +254,49 @@ describe('who listens to the past', () => {
   });
 });
 
+describe('a span in which more changed than is kept', () => {
+  it('says from when on incidents are marked, and shows each moment before', async () => {
+    const { page } = here;
+    // As in a large house: the newest few are all that is kept.
+    await page.route('**/api/graph/history?*', async (route) => {
+      const address = new URL(route.request().url());
+      address.searchParams.set('most', '60');
+      await route.continue({ url: address.href });
+    });
+    await go(page, '/graph?range=24h');
+    await page.waitForSelector('[data-drawn]');
+    const why = page.getByText(/So much changed that incidents are marked only from/);
+    await why.waitFor();
+    expect(await scrubber(page).getAttribute('aria-describedby')).toBe(await why.getAttribute('id'));
+    await page.getByRole('button', { name: /^Back to: Incident/ }).waitFor();
+    for (const theme of THEMES) {
+      await switchTo(page, theme);
+      await keep(page, `graph-more-than-kept-${theme}`);
+      await expectAccessible(page, `more than is kept, ${theme}`);
+    }
+    const begins = async () => Number(await scrubber(page).getAttribute('aria-valuemin'));
+    const before = await begins();
+    await scrubber(page).press('Home');
+    await page.waitForURL(/[?&]at=/);
+    await page.getByRole('button', { name: 'No earlier incident is marked' }).waitFor();
+    // The beginning is looked at, and nothing else moves there.
+    expect((await begins()) - before).toBeGreaterThanOrEqual(0);
+    expect((await begins()) - before).toBeLessThan(60);
+    await page.getByText('You look at').waitFor();
+    await page.locator('[data-moment-told]').filter({ hasText: /^The graph is of/ }).waitFor({ state: 'attached' });
+    await expect.poll(() => page.locator('[data-count]').innerText()).toMatch(/^\d+ nodes, \d+ edges/);
+    await keep(page, 'graph-before-kept');
+    await page.getByRole('button', { name: /^Play/ }).click();
+    await page.getByText('The graph follows: it is of').waitFor();
+    await keep(page, 'graph-before-kept-playing');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await keep(page, 'graph-more-than-kept-narrow');
+    await expectNoOverflow(page, 'more than is kept, narrow');
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+});
+
 describe('the panel of a moment', () => {
   /** When the cause of today failed before, an hour ago or more. */
   async function before(page: Page): Promise<string> {
