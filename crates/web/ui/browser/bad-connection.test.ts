@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { go, untilText } from './harness';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { go, untilText, visit } from './harness';
+import { Relay } from './relay';
 import { openOwnStage } from './stage';
 import { watch } from './watched';
 
@@ -90,6 +91,129 @@ describe('a page that goes on', { timeout: LONG_MS }, () => {
     await stage.own.start();
     await watched.poll(id);
     await expectCaughtUp(page);
+    await page.context().close();
+  });
+});
+
+describe('behind what stands between', { timeout: LONG_MS }, () => {
+  const EVENTS = '/api/events';
+  const ME = '/api/auth/me';
+  const ENTER = '/api/auth/enter';
+  /** The code of the pages without a session. */
+  const DOOR = /^\/assets\/Outside-[\w-]+\.js/;
+  /** In half a minute: every five seconds, by a browser that itself asks twice where a connection breaks, and a few. */
+  const CALM_TRIES = 20;
+  const HALF_A_MINUTE_S = 30;
+
+  let relay: Relay;
+  beforeEach(async () => {
+    relay = new Relay();
+    await relay.start(stage.origin);
+  });
+  afterEach(() => relay.stop());
+
+  /** A page whose time passes as the test says; not `leave`d, as a browser notes what is broken on its console. */
+  async function open(path: string, isSignedIn = true): Promise<Page> {
+    const { page } = await visit(stage.browser, relay.origin(), isSignedIn ? { storageState: stage.admin } : {});
+    await page.clock.install();
+    await page.goto(path);
+    return page;
+  }
+
+  const asked = (path: string) => relay.asked.filter((one) => one === path).length;
+
+  async function pass(page: Page, seconds: number, each: () => Promise<void> = () => Promise.resolve()): Promise<void> {
+    for (let second = 0; second < seconds; second += 1) {
+      await page.clock.runFor(1_000);
+      await each();
+    }
+  }
+
+  it('is old where the events are taken and never answered, says so, and is live once they come', async () => {
+    relay.silent = (path) => path.startsWith(EVENTS);
+    const page = await open('/');
+    await page.getByText(CALM).waitFor();
+    await untilText(page, '[data-light]', /stale \d+ s/);
+    await untilText(page, '[data-summary]', /Old data since/);
+    await untilText(page, '[data-voice]', /What you see is old/);
+    relay.silent = () => false;
+    await untilText(page, '[data-light]', /live/);
+    await page.getByText(CALM).waitFor();
+    await page.context().close();
+  });
+
+  it('is not live by the head of an answer whose events are held back', async () => {
+    relay.holdsBack = true;
+    const page = await open('/');
+    await page.getByText(CALM).waitFor();
+    await untilText(page, '[data-light]', /stale \d+ s/);
+    const before = relay.streams.length;
+    await pass(page, HALF_A_MINUTE_S, async () => {
+      expect(await light(page)).toBe('stale');
+    });
+    expect(relay.streams.length - before).toBeLessThan(CALM_TRIES);
+    relay.holdsBack = false;
+    await untilText(page, '[data-light]', /live/);
+    await page.context().close();
+  });
+
+  it('throws nobody out whose session it can’t ask for, asks calmly, and goes on by itself', async () => {
+    relay.gone = (path) => path === ME;
+    const page = await open('/activity');
+    await page.getByRole('heading', { name: 'Unstable' }).waitFor();
+    const before = asked(ME);
+    await pass(page, HALF_A_MINUTE_S);
+    expect(asked(ME) - before).toBeGreaterThan(2);
+    expect(asked(ME) - before).toBeLessThan(CALM_TRIES);
+    expect(new URL(page.url()).pathname).toBe('/activity');
+    relay.gone = () => false;
+    await untilText(page, '[data-light]', /live/);
+    expect([new URL(page.url()).pathname, relay.loads]).toEqual(['/activity', 1]);
+    await page.context().close();
+  });
+
+  it('leads who is signed in on from the door as soon as the server says so', async () => {
+    const page = await open('/');
+    await untilText(page, '[data-light]', /live/);
+    relay.gone = (path) => path === ME;
+    await page.goto('/login?next=%2Factivity');
+    await page.waitForSelector('form');
+    const before = asked(ME);
+    await pass(page, HALF_A_MINUTE_S);
+    expect(asked(ME) - before).toBeGreaterThan(2);
+    expect(asked(ME) - before).toBeLessThan(CALM_TRIES);
+    relay.gone = () => false;
+    await page.clock.runFor(5_000);
+    await page.waitForURL('**/activity');
+    await untilText(page, '[data-light]', /live/);
+    await page.context().close();
+  });
+
+  it('keeps a link that signs in once until somebody answers', async () => {
+    relay.gone = (path) => path === ENTER;
+    const page = await open(`/login#${'A'.repeat(43)}`, false);
+    await page.getByText('Your link is kept').waitFor();
+    const before = asked(ENTER);
+    await pass(page, HALF_A_MINUTE_S);
+    expect(asked(ENTER) - before).toBeGreaterThan(2);
+    expect(asked(ENTER) - before).toBeLessThan(CALM_TRIES);
+    relay.gone = () => false;
+    await page.clock.runFor(5_000);
+    await page.getByText('Sign in with e-mail and password').waitFor();
+    await page.context().close();
+  });
+
+  it('loads the door again by itself, calmly, when its code did not come', async () => {
+    relay.gone = (path) => DOOR.test(path);
+    const page = await open('/login', false);
+    await page.getByRole('heading', { name: 'This page could not be loaded.' }).waitFor();
+    await page.getByText('It is loaded again as soon as the server answers.').waitFor();
+    await pass(page, HALF_A_MINUTE_S);
+    expect(relay.asked.filter((path) => DOOR.test(path)).length).toBeLessThan(CALM_TRIES);
+    expect(relay.loads).toBeLessThanOrEqual(2);
+    relay.gone = () => false;
+    await page.clock.runFor(5_000);
+    await page.waitForSelector('form');
     await page.context().close();
   });
 });

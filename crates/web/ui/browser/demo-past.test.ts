@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, expectNoOverflow, go, keep, leave, switchTo, THEMES } from './harness';
+import { expectAccessible, expectNoOverflow, go, keep, leave, pauseClock, switchTo, THEMES } from './harness';
 import { openDemo, visitEach } from './stage';
 
 /** In the middle of the first incident, which stands still, with a day behind it. */
@@ -171,6 +171,129 @@ describe('the marks of a day', () => {
       await keep(page, `graph-marks-${theme}`);
       await expectAccessible(page, `marks, ${theme}`);
     }
+  });
+});
+
+describe('who listens to the past', () => {
+  const MOVES = 20;
+  /** Play tells of itself at most once in five seconds. */
+  const PLAYED_MS = 12_000;
+  const AT_REST_MS = 1_000;
+
+  /** What is told by an element from now on, each time it changes. */
+  async function listenTo(page: Page, selector: string): Promise<() => Promise<string[]>> {
+    await page.evaluate((selector) => {
+      const heard: string[] = [];
+      Object.assign(window, { heard });
+      const region = document.querySelector(selector);
+      if (region === null) throw new Error(`${selector} is on the page`);
+      const note = () => heard.push(region.getAttribute('aria-valuetext') ?? region.textContent);
+      const what = { childList: true, characterData: true, subtree: true, attributes: true, attributeFilter: ['aria-valuetext'] };
+      new MutationObserver(note).observe(region, what);
+    }, selector);
+    return () => page.evaluate(() => (window as unknown as { heard: string[] }).heard);
+  }
+
+  /** In the past, and time passes only as the test says. */
+  async function stand(page: Page): Promise<void> {
+    // A clock that the test moves runs ahead of the server's, which refuses what is still to come.
+    here.mayRefuse(400);
+    await page.clock.install();
+    await open(page);
+    await marks(page).first().click();
+    await page.waitForURL(/[?&]at=/);
+    await pauseClock(page);
+    await page.clock.runFor(AT_REST_MS);
+    await page.locator('[data-moment-told]').filter({ hasText: 'The graph is of' }).waitFor({ state: 'attached' });
+  }
+
+  it('is told of a moment once, where the hand that drags rests', async () => {
+    const { page } = here;
+    await stand(page);
+    const heard = await listenTo(page, '[data-moment-told]');
+    const box = await scrubber(page).boundingBox();
+    if (box === null) throw new Error('the scrubber is on the page');
+    await page.mouse.move(box.x + box.width / 2, box.y + 10);
+    await page.mouse.down();
+    for (let step = 1; step <= MOVES; step += 1) {
+      await page.mouse.move(box.x + box.width / 2 - 5 * step, box.y + 10);
+      await page.clock.runFor(16);
+    }
+    await page.mouse.up();
+    expect(await heard()).toEqual([]);
+    await page.clock.runFor(AT_REST_MS);
+    await expect.poll(heard).toHaveLength(1);
+    expect((await heard())[0]).toMatch(/^The graph is of .*\d\d:\d\d/);
+    // It grows older, which is no news.
+    await page.clock.runFor(5 * AT_REST_MS);
+    expect(await heard()).toHaveLength(1);
+  });
+
+  it('is told nothing while it plays, and where it stopped', async () => {
+    const { page } = here;
+    await stand(page);
+    const heard = await listenTo(page, '[data-moment-told]');
+    await page.getByRole('button', { name: /^Play/ }).click();
+    const before = await scrubber(page).getAttribute('aria-valuenow');
+    await page.clock.runFor(PLAYED_MS);
+    expect(await heard()).toEqual([]);
+    expect(await scrubber(page).getAttribute('aria-valuenow')).not.toBe(before);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.clock.runFor(AT_REST_MS);
+    await expect.poll(heard).toHaveLength(1);
+  });
+
+  it('hears from the slider that plays only now and then', async () => {
+    const { page } = here;
+    await stand(page);
+    const heard = await listenTo(page, '[role="slider"]');
+    await scrubber(page).press(' ');
+    await page.clock.runFor(PLAYED_MS);
+    expect((await heard()).length).toBeGreaterThan(0);
+    expect((await heard()).length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('a span in which more changed than is kept', () => {
+  it('says from when on incidents are marked, and shows each moment before', async () => {
+    const { page } = here;
+    // As in a large house: the newest few are all that is kept.
+    await page.route('**/api/graph/history?*', async (route) => {
+      const address = new URL(route.request().url());
+      address.searchParams.set('most', '60');
+      await route.continue({ url: address.href });
+    });
+    await go(page, '/graph?range=24h');
+    await page.waitForSelector('[data-drawn]');
+    const why = page.getByText(/So much changed that incidents are marked only from/);
+    await why.waitFor();
+    expect(await scrubber(page).getAttribute('aria-describedby')).toBe(await why.getAttribute('id'));
+    await page.getByRole('button', { name: /^Back to: Incident/ }).waitFor();
+    for (const theme of THEMES) {
+      await switchTo(page, theme);
+      await keep(page, `graph-more-than-kept-${theme}`);
+      await expectAccessible(page, `more than is kept, ${theme}`);
+    }
+    const begins = async () => Number(await scrubber(page).getAttribute('aria-valuemin'));
+    const before = await begins();
+    await scrubber(page).press('Home');
+    await page.waitForURL(/[?&]at=/);
+    await page.getByRole('button', { name: 'No earlier incident is marked' }).waitFor();
+    // The beginning is looked at, and nothing else moves there.
+    expect((await begins()) - before).toBeGreaterThanOrEqual(0);
+    expect((await begins()) - before).toBeLessThan(60);
+    await page.getByText('You look at').waitFor();
+    await page.locator('[data-moment-told]').filter({ hasText: /^The graph is of/ }).waitFor({ state: 'attached' });
+    await expect.poll(() => page.locator('[data-count]').innerText()).toMatch(/^\d+ nodes, \d+ edges/);
+    await keep(page, 'graph-before-kept');
+    await page.getByRole('button', { name: /^Play/ }).click();
+    await page.getByText('The graph follows: it is of').waitFor();
+    await keep(page, 'graph-before-kept-playing');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await keep(page, 'graph-more-than-kept-narrow');
+    await expectNoOverflow(page, 'more than is kept, narrow');
+    await page.setViewportSize({ width: 1280, height: 800 });
   });
 });
 

@@ -23,6 +23,16 @@ it('says before there is an account how to make one', async () => {
   await leave(visit);
 });
 
+it('says so also when that could not be read at first', async () => {
+  const { page } = await stage.visitOutside();
+  await page.route('**/api/auth/setup', (route) => route.abort());
+  await page.goto('/login');
+  await page.waitForSelector('form');
+  await page.unroute('**/api/auth/setup');
+  await page.getByRole('heading', { name: 'Make the first account' }).waitFor();
+  await page.context().close();
+});
+
 describe('from the first start on', () => {
   it('does not take a link that is not the one of the log', async () => {
     const visit = await stage.visitOutside();

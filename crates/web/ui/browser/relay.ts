@@ -29,6 +29,14 @@ export class Relay {
   loads = 0;
   /** What is answered with 404, as if it were gone. */
   missing: (path: string) => boolean = () => false;
+  /** What is taken and never answered, as by a server that hangs. */
+  silent: (path: string) => boolean = () => false;
+  /** What is broken off, as if nobody were there. */
+  gone: (path: string) => boolean = () => false;
+  /** Whether of the event stream only the head of the answer comes, as through a proxy that keeps the rest. */
+  holdsBack = false;
+  /** The paths of all that was asked for, without what stands behind them. */
+  readonly asked: string[] = [];
   /** What the server is told instead of where the browser stands. */
   position: string | null = null;
   #target = new URL('http://127.0.0.1');
@@ -65,7 +73,13 @@ export class Relay {
 
   #pass(asked: IncomingMessage, answer: ServerResponse): void {
     const path = asked.url ?? '';
+    this.asked.push(path.split('?')[0] ?? '');
     if (asked.headers['sec-fetch-mode'] === 'navigate') this.loads += 1;
+    if (this.silent(path)) return;
+    if (this.gone(path)) {
+      answer.destroy();
+      return;
+    }
     if (this.missing(path)) {
       answer.writeHead(404).end();
       return;
@@ -73,10 +87,12 @@ export class Relay {
     if (path.startsWith(STREAM)) this.streams.push(followed(asked, answer));
     const { hostname, port } = this.#target;
     const headers = this.#asTarget(asked.headers);
+    const held = this.holdsBack && path.startsWith(STREAM);
     const onward = request({ hostname, port, path, method: asked.method, headers }, (got) => {
       answer.writeHead(got.statusCode ?? 502, got.headers);
       answer.flushHeaders();
-      got.pipe(answer);
+      if (held) got.resume();
+      else got.pipe(answer);
       got.on('error', () => answer.destroy());
     });
     onward.on('error', () => answer.destroy());

@@ -1,3 +1,5 @@
+import { READ_TIMEOUT_MS } from './api/client';
+
 const NOTE = 'mainstay.reloaded';
 /** A page that loads itself anew and fails again must not do so for ever. */
 export const RELOAD_PAUSE_MS = 60_000;
@@ -33,6 +35,8 @@ export function noteReload(now: number): boolean {
 
 /** A page that is loaded from a server that is gone is the browser's own, which does not come back. */
 async function isThere(): Promise<boolean> {
-  const answer = await fetch(location.href, { method: 'HEAD', headers: { Accept: 'text/html' }, cache: 'no-store' }).catch(() => null);
+  const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  const asked = { method: 'HEAD', headers: { Accept: 'text/html' }, cache: 'no-store', signal } as const;
+  const answer = await fetch(location.href, asked).catch(() => null);
   return answer?.ok === true;
 }

@@ -39,21 +39,28 @@ export class Arrival<Value> {
   }
 
   /** Says whether it came; what fails only because the server was silent is tried again. */
-  async load(): Promise<boolean> {
+  load(): Promise<boolean> {
+    this.failed = false;
+    this.#count();
+    return this.retry();
+  }
+
+  /** The same without a word: what is said of the failure stays until it came. */
+  async retry(): Promise<boolean> {
     this.#turn += 1;
     const turn = this.#turn;
     this.#wasSilent = !this.#heard;
-    this.failed = false;
-    this.#count();
     try {
       const value = await this.#load();
-      if (turn === this.#turn) this.value = value;
+      if (turn !== this.#turn) return true;
+      this.value = value;
+      this.failed = false;
     } catch {
       if (turn !== this.#turn) return true;
       if (this.#heard && this.#wasSilent) return this.load();
       this.failed = true;
     }
-    if (turn === this.#turn) this.#rest();
+    this.#rest();
     return !this.failed;
   }
 

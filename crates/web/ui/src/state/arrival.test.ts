@@ -97,6 +97,19 @@ describe('what failed', () => {
     expect([loads.begun.length, arrival.failed]).toEqual([1, true]);
   });
 
+  it('is tried again without a word, and what is said of it stays until it came', async () => {
+    const { loads, arrival } = begin();
+    await loads.fail();
+    const second = arrival.retry();
+    vi.advanceTimersByTime(LONG_MS);
+    expect([arrival.failed, arrival.wait]).toEqual([true, 'none']);
+    await loads.fail();
+    expect([await second, arrival.failed]).toEqual([false, true]);
+    const third = arrival.retry();
+    await loads.come('page');
+    expect([await third, arrival.failed, arrival.value]).toEqual([true, false, 'page']);
+  });
+
   it('is loaded again by hand, which says whether it came', async () => {
     const { loads, arrival } = begin();
     await loads.fail();

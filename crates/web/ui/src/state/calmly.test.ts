@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { BRISK_PAUSE_MS, calmly, GATHER_MS, PAUSE_MS, RETRY_MS } from './calmly';
+import { atOnce, BRISK_PAUSE_MS, calmly, GATHER_MS, PAUSE_MS, RETRY_MS } from './calmly';
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -47,6 +47,20 @@ it('does not run again by itself', async () => {
   await end();
   await vi.advanceTimersByTimeAsync(60_000);
   expect(run).toHaveBeenCalledTimes(1);
+});
+
+it('runs at once where nobody has to gather, and pauses between its tries until one brings something', async () => {
+  const run = vi.fn(() => Promise.resolve(run.mock.calls.length > 3));
+  atOnce(run);
+  expect(run).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(GATHER_MS);
+  expect(run).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(RETRY_MS - 1);
+  expect(run).toHaveBeenCalledTimes(2);
+  await vi.advanceTimersByTimeAsync(1 + RETRY_MS);
+  expect(run).toHaveBeenCalledTimes(4);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(run).toHaveBeenCalledTimes(4);
 });
 
 it('tries again after a run that brought nothing, until one does', async () => {

@@ -14,6 +14,15 @@ export const BRISK_PAUSE_MS = 250;
 /** After a run that brought nothing. */
 export const RETRY_MS = 5_000;
 
+/** The same, but its first run is at once. */
+export function atOnce(run: () => Promise<unknown>, pause = PAUSE_MS): Calm {
+  const calm = calmly(run, pause);
+  void run().then((brought) => {
+    if (brought === false) calm.ask();
+  });
+  return calm;
+}
+
 /**
  * Runs soon after it is asked to, one run at a time, and pauses in between. Whatever is asked after a run
  * began has another one; what was asked before it has not. One that says `false` brought nothing, and is

@@ -30,6 +30,10 @@ class Live {
   /** The browser's time when the server wrote its own: half way between question and answer. */
   readAt = $state(0);
   #connection = $state.raw<Connection>(start(Date.now()));
+  /** When anything of the page was first read. */
+  #firstRead = $state<number | null>(null);
+  /** Where nothing ever comes over the stream, what is shown ages from here on. */
+  readonly #shownSince = $derived(this.#firstRead === null ? null : Math.max(this.#firstRead, stream.waitingSince));
   /** What had been heard when the browser said that its network is gone. */
   #offline = $state.raw<Heard | null>(null);
   readonly #heard = $derived<Heard>({ stream: stream.link?.heardAt ?? null, read: this.#connection.lastSuccess });
@@ -43,7 +47,7 @@ class Live {
     lesser(
       this.#shown.map((since) => lightOfShown(since(), this.now)).reduce(lesser, { kind: 'live' }),
       lightOfNetwork(
-        lightOfServer(lightOf(stream.link, this.now), light(this.#connection, this.now)),
+        lightOfServer(lightOf(stream.link, this.now, this.#shownSince), light(this.#connection, this.now)),
         this.#offline,
         this.#heard,
       ),
@@ -91,9 +95,11 @@ class Live {
     const change = changes(this.system, answer.value);
     if (change !== null) voice.say(change);
     this.system = answer.value;
-    this.readAt = (answer.sentAt + answer.gotAt) / 2;
+    // Whole, as addresses hold whole milliseconds: a moment at an end of the past must not fall out of it by half of one.
+    this.readAt = Math.round((answer.sentAt + answer.gotAt) / 2);
     this.failure = null;
     this.#connection = succeed(this.now);
+    this.#firstRead ??= this.now;
   }
 
   /** Nobody waits for what can't come; a server on this very machine answers all the same. */

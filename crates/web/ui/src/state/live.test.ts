@@ -4,7 +4,7 @@ import { STALE_AFTER_MS } from '../lib/connection';
 import { begin, opened, SILENCE_MS, type Link } from '../lib/live/link';
 import { Reading } from './reading.svelte';
 
-const stream = vi.hoisted<{ link: Link | null }>(() => ({ link: null }));
+const stream = vi.hoisted<{ link: Link | null; waitingSince: number }>(() => ({ link: null, waitingSince: 0 }));
 vi.mock('./stream.svelte', () => ({ stream }));
 const { live } = await import('./live.svelte');
 
@@ -42,6 +42,7 @@ afterEach(() => {
   stop();
   stream.link = null;
   vi.useRealTimers();
+  vi.unstubAllGlobals();
 });
 
 it('is stale once what the page shows could not be read again for too long', async () => {
@@ -88,4 +89,30 @@ it('is stale since the server was last heard, also once what the page shows is a
   expect(live.light).toMatchObject({ kind: 'stale', since });
   await readAfter(reading, STALE_AFTER_MS);
   expect(live.light).toMatchObject({ kind: 'stale', since });
+});
+
+it('is stale where nothing ever comes by itself, however well everything can be read', async () => {
+  const system = { checks: [], database: {}, now: new Date().toISOString() };
+  vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify(system))));
+  vi.advanceTimersByTime(60_000);
+  stream.waitingSince = Date.now() - 60_000;
+  await live.read();
+  const since = Date.now();
+  expect(live.light).toEqual({ kind: 'connecting' });
+  vi.advanceTimersByTime(SILENCE_MS + 1_000);
+  await live.read();
+  expect(live.light).toEqual({ kind: 'stale', seconds: 11, since });
+  stream.link = opened(begin(since), Date.now());
+  live.now = Date.now() + 1;
+  expect(live.light).toEqual({ kind: 'live' });
+});
+
+it('tells the server’s time in whole milliseconds, as an address holds it', async () => {
+  const system = { checks: [], database: {}, now: new Date().toISOString() };
+  vi.stubGlobal('fetch', () => {
+    vi.advanceTimersByTime(1);
+    return Promise.resolve(new Response(JSON.stringify(system)));
+  });
+  await live.read();
+  expect(Number.isInteger(live.serverNow)).toBe(true);
 });

@@ -45,7 +45,9 @@ interface Told {
 }
 
 /** A moment that the server is to be asked for. */
-type Wanted = Pick<Told, 'moment' | 'part'>;
+interface Wanted extends Pick<Told, 'moment' | 'part'> {
+  readonly playing: boolean;
+}
 
 /** The past of the graph: a span of it that is replayed here, and single moments beyond. */
 export class Past {
@@ -161,7 +163,7 @@ export class Past {
 
   /** Asks the server for a moment that can't be replayed, once the hand rests; while it plays, for the last one now and then. */
   ask(moment: number, part: Part, playing = false): void {
-    this.#wanted = { moment, part };
+    this.#wanted = { moment, part, playing };
     if (playing && this.#timer !== undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -184,7 +186,8 @@ export class Past {
       if (timer !== this.#timer) return;
       this.failure = answer.ok ? null : answer.failure;
       if (answer.ok) this.#places.note(answer.value);
-      this.#told = { ...wanted, view: answer.ok ? answer.value : null };
+      // While it plays the next one is soon asked for, and what was told last stands until it comes.
+      if (answer.ok || !wanted.playing) this.#told = { ...wanted, view: answer.ok ? answer.value : null };
     }
     this.#timer = undefined;
   }

@@ -106,6 +106,20 @@ describe('moments that are played and the server is asked for', () => {
     expect(past.at(second, { service: 'a', depth: '2' }, true).view).toBeNull();
   });
 
+  it('stand while the server can’t tell of the next one', async () => {
+    past.ask(first, whole, true);
+    await wait(SETTLE_MS);
+    await asked[0]?.answer(graphOf('first'));
+    past.ask(second, whole, true);
+    await wait(SETTLE_MS);
+    await asked[1]?.refuse();
+    expect(past.at(second, whole, true)).toMatchObject({ of: first, failed: false, view: { nodes: [{ name: 'first' }] } });
+    past.ask(second, whole);
+    await wait(SETTLE_MS);
+    await asked[2]?.refuse();
+    expect(past.at(second, whole)).toMatchObject({ view: null, failed: true });
+  });
+
   it('are read for the moment at which play stops', async () => {
     past.ask(first, whole, true);
     await wait(SETTLE_MS);

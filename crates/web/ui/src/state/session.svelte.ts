@@ -1,12 +1,13 @@
 import type { Identity, Me } from '../lib/api/accounts';
-import { noteSignedIn, whenSignedOut, type Failure } from '../lib/api/client';
+import { isSignedOut, noteSignedIn, whenSignedOut, type Failure } from '../lib/api/client';
 import { logOut, readMe } from '../lib/api/entry';
 import { isSamePerson, loginAddress, tokenOf, withFragment } from '../lib/entry';
 import { PATHS } from '../lib/route';
 import { forget, leaveForLater, remember, remembered, takeUp } from '../lib/storage';
 import { onSignedIn, tellSignedIn } from '../lib/tabs';
 import { Fields, wouldLose } from '../lib/typed';
-import { keepFresh, onReturn, readAgain } from './refresh';
+import { atOnce } from './calmly';
+import { onReadAgain, onReturn, readAgain } from './refresh';
 import { router } from './router.svelte';
 import { shell } from './shell.svelte';
 import { voice } from './voice.svelte';
@@ -25,7 +26,7 @@ class Session {
   /** How often a session was begun on this page. */
   begun = $state(0);
   readonly #fields = new Fields();
-  #reading = false;
+  #reading: Promise<boolean> | null = null;
   /** Somebody asked while an answer was under way, which may be older than what they heard of. */
   #missed = false;
   #signingOut = false;
@@ -39,26 +40,37 @@ class Session {
       if (this.me !== null && this.#isTyped()) shell.overlay = 'sign-in';
       else this.#askToSignIn();
     });
-    void this.read();
-    const stopTrying = keepFresh(() => {
-      if (this.me === null) void this.read();
-    });
-    const read = () => void this.read();
-    const stops = [stopTrying, onReturn(read), onSignedIn(read), this.#fields.watch(document)];
+    // A server that does not answer is asked again after a pause, until it does.
+    const soon = atOnce(() => this.read());
+    const ask = () => {
+      soon.ask();
+    };
+    const askIfUnknown = () => {
+      if (this.me === null) ask();
+    };
+    const stops = [onReturn(ask), onSignedIn(ask), onReadAgain(askIfUnknown), this.#fields.watch(document)];
     return () => {
+      soon.stop();
       for (const stop of stops) stop();
     };
   }
 
-  async read(): Promise<void> {
-    this.#missed = this.#reading;
-    if (this.#reading) return;
-    this.#reading = true;
+  /** Says whether it is known who is signed in, or that nobody is. All who ask at a time share one reading. */
+  read(): Promise<boolean> {
+    this.#missed = this.#reading !== null;
+    this.#reading ??= this.#ask().finally(() => (this.#reading = null));
+    return this.#reading;
+  }
+
+  async #ask(): Promise<boolean> {
     const answer = await readMe();
-    this.#reading = false;
-    if (this.#missed) return this.read();
+    if (this.#missed) {
+      this.#missed = false;
+      return this.#ask();
+    }
     this.failure = answer.ok ? null : answer.failure;
     if (answer.ok) this.#take(answer.value);
+    return answer.ok || isSignedOut(answer.failure);
   }
 
   /** The session that ended was begun again on this page. */
@@ -135,28 +147,40 @@ export function enter(next: string | null): void {
   goOnTo(next);
 }
 
-/** Goes on to the dashboard when there is a session already, or another tab begins one, until the end is called. */
+/**
+ * Goes on to the dashboard when there is a session already, or another tab begins one, until the end is called. A
+ * server that does not answer is asked again after a pause: it alone can say that there is none.
+ */
 export function enterWhenSignedIn(next: string | null): () => void {
-  const seen = () => void enterIfSeen(next);
-  seen();
-  const stops = [onReturn(seen), onSignedIn(() => void enterIfSignedIn(next))];
+  /** Another tab told of one, which a browser that refuses to remember does not know. */
+  let told = false;
+  const soon = atOnce(async () => {
+    // Browsers note every refused request on the console, and most who come to sign in have no session.
+    if (!told && remembered(SIGNED_IN) === null) return true;
+    told = false;
+    const isKnown = await enterIfSignedIn(next);
+    told ||= !isKnown;
+    return isKnown;
+  });
+  const stops = [
+    onReturn(() => { soon.ask(); }),
+    onSignedIn(() => {
+      told = true;
+      soon.ask();
+    }),
+  ];
   return () => {
+    soon.stop();
     for (const stop of stops) stop();
   };
 }
 
-/**
- * Asked only where a session was seen before: browsers note every refused request on the console, and
- * most who come to sign in have none.
- */
-async function enterIfSeen(next: string | null): Promise<void> {
-  if (remembered(SIGNED_IN) !== null) await enterIfSignedIn(next);
-}
-
-async function enterIfSignedIn(next: string | null): Promise<void> {
+/** Says whether it is known that there is a session, or that there is none. */
+async function enterIfSignedIn(next: string | null): Promise<boolean> {
   const answer = await readMe();
   if (answer.ok) goOnTo(next);
-  else if (answer.failure.status === 401) forget(SIGNED_IN);
+  else if (isSignedOut(answer.failure)) forget(SIGNED_IN);
+  return answer.ok || isSignedOut(answer.failure);
 }
 
 function goOnTo(next: string | null): void {

@@ -10,12 +10,16 @@ const TICK_MS = 1_000;
 /** What happens, as it happens: this tab's part in the one connection that all tabs share. */
 class Stream {
   link = $state.raw<Link | null>(null);
+  /** Since when it is waited for that anything comes. */
+  waitingSince = $state(Date.now());
   readonly #hearers = new Hearers();
   #joined: Joined | null = null;
   /** The session whose streams are followed. */
   #session = currentSession();
   readonly #ears: Ears = {
     changed: (link) => {
+      // While another browser has it, what is shown is read from time to time.
+      if (this.link?.phase.kind === 'superseded') this.waitingSince = Date.now();
       this.link = link;
       if (link?.phase.kind === 'signed-out') noteSignedOut(this.#session);
     },
@@ -29,6 +33,7 @@ class Stream {
   /** Follows the streams of a person until the returned function is called. */
   run(user: string): () => void {
     this.#session = currentSession();
+    this.waitingSince = Date.now();
     this.#joined = join(user, this.#ears, () => {
       this.#goAlone();
     });

@@ -8,6 +8,7 @@ import {
   READ_TIMEOUT_MS,
   readSystem,
   readTagged,
+  isPassing,
   refusal,
   remove,
   RETRY_AFTER_LIMIT_S,
@@ -253,3 +254,10 @@ describe('what is read by its tag', () => {
     expect(await answer).toMatchObject({ ok: false });
   });
 });
+
+it.each([[null, true], [500, true], [503, true], [400, false], [401, false], [429, false]])(
+  'what failed with status %s may pass by itself: %s',
+  (status, passing) => {
+    expect(isPassing({ ...refusal(status ?? 0, null), status })).toBe(passing);
+  },
+);

@@ -217,6 +217,11 @@ export function isSignedOut({ status, code }: Partial<Failure>): boolean {
   return status === 401 && code === 'unauthenticated';
 }
 
+/** Whether another try may do what this one did not: nobody answered, or the server could not just then. */
+export function isPassing({ status }: Failure): boolean {
+  return status === null || status >= 500;
+}
+
 /** What the server says of it is for those who write programs. */
 const SIGNED_OUT = {
   title: 'Your session has ended',

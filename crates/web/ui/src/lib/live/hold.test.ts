@@ -48,6 +48,7 @@ async function write(text: string): Promise<void> {
 
 const phases = () => told.flatMap((one) => (one.kind === 'state' ? [one.link.phase.kind] : []));
 const frames = () => told.flatMap((one) => (one.kind === 'frames' ? one.frames : []));
+const HELLO = ': connected\nretry: 700\n\n';
 const event = (id: string) => `id: ${id}\ndata: {"type":"x","seq":1,"stream":"org","at":""}\n\n`;
 const json = (status: number, code: string, headers = {}) =>
   new Response(JSON.stringify({ error: 'No', code }), { status, headers });
@@ -117,6 +118,34 @@ describe('the holder of the connection', () => {
     expect(world.last.resumedFrom).toBe('a.1.0');
   });
 
+  it('is open from the first byte on, not from the head of the answer', async () => {
+    await hold();
+    await talk();
+    expect(phases()).not.toContain('open');
+    await write(':');
+    expect(phases().at(-1)).toBe('open');
+  });
+
+  it('gives up one of which only the head comes, and waits longer each time', async () => {
+    await hold();
+    const waits: number[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      world.time += SILENCE_MS + 1;
+      holder.tick();
+      await talk();
+      expect(world.last.aborted).toBe(true);
+      const last = told.at(-1);
+      const phase = last?.kind === 'state' ? last.link.phase : null;
+      if (phase?.kind !== 'waiting') throw new Error('it waits');
+      waits.push(phase.until - world.time);
+      world.time = phase.until;
+      holder.tick();
+      await talk();
+    }
+    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(phases()).not.toContain('open');
+  });
+
   it('keeps one alive that only gives signs of life', async () => {
     await hold();
     for (let turn = 0; turn < 5; turn += 1) {
@@ -160,6 +189,7 @@ describe('the holder of the connection', () => {
     await ask({ kind: 'take-over' });
     expect(world.last.connection).not.toBe(before);
     expect(world.last.resumedFrom).toBe('a.1.0');
+    await write(HELLO);
     expect(phases().at(-1)).toBe('open');
     await ask({ kind: 'take-over' });
     expect(world.streams).toHaveLength(2);
@@ -188,6 +218,7 @@ describe('the holder of the connection', () => {
     await talk();
     world.refuse = null;
     await ask({ kind: 'hello', position: null });
+    await write(HELLO);
     expect(phases().at(-1)).toBe('open');
   });
 
@@ -214,6 +245,7 @@ describe('the holder of the connection', () => {
     await talk();
     world.refuse = null;
     await ask({ kind: 'try' });
+    await write(HELLO);
     expect(phases().at(-1)).toBe('open');
     await ask({ kind: 'try' });
     expect(world.streams).toHaveLength(1);

@@ -120,12 +120,12 @@ export class Holder {
   }
 
   async #read({ body }: Response, turn: number): Promise<void> {
-    this.#set(links.opened(this.#link, this.#world.now()));
     const blocks = new BlockReader();
     const text = new TextDecoder();
     const reader = body?.getReader();
     for (let piece = await reader?.read(); piece?.value; piece = await reader?.read()) {
       if (turn !== this.#turn) return;
+      if (this.#link.phase.kind !== 'open') this.#set(links.opened(this.#link, this.#world.now()));
       this.#take(blocks.push(text.decode(piece.value, { stream: true })));
     }
     if (turn === this.#turn) this.#lose();

@@ -48,6 +48,20 @@ describe('the light', () => {
   ])('of %s', (_name, link, after, light) => {
     expect(lightOf(link, T0 + after)).toEqual(light);
   });
+
+  const waiting = lost(begin(T0), T0 + SILENCE_MS + 1, 0);
+  it.each<[string, Link | null, number, object]>([
+    ['nobody tells of', null, SILENCE_MS + 2_000, { kind: 'stale', seconds: 12, since: T0 }],
+    ['nobody tells of yet', null, SILENCE_MS, { kind: 'connecting' }],
+    ['hangs at the first try', begin(T0), SILENCE_MS, { kind: 'connecting' }],
+    ['hung at the first try', waiting, SILENCE_MS + 500, { kind: 'stale', seconds: 10, since: T0, next: 1 }],
+    ['was tried in vain for long', connect(waiting, T0 + 90_000), 90_000, { kind: 'stale', seconds: 90, since: T0, next: 0 }],
+    ['breaks before anything comes', lost(begin(T0), T0, 0), 0, { kind: 'reconnecting', seconds: 1 }],
+    ['another browser has', superseded(open, T0), 90_000, { kind: 'superseded', since: T0 }],
+    ['was heard later', heard(open, T0 + 80_000), 90_000, { kind: 'live' }],
+  ])('of one that %s, beside what was read at its beginning', (_name, link, after, light) => {
+    expect(lightOf(link, T0 + after, T0)).toEqual(light);
+  });
 });
 
 describe('a lost connection', () => {

@@ -43,6 +43,7 @@ export function connect(link: Link, now: number): Link {
   return { ...link, phase: { kind: 'connecting', since: now } };
 }
 
+/** Its first byte came. The head of an answer says nothing: a proxy may send it, and keep the rest. */
 export function opened(link: Link, now: number): Link {
   return { ...link, phase: { kind: 'open' }, heardAt: now, failures: 0 };
 }
@@ -92,17 +93,20 @@ export function isSilent({ phase, heardAt }: Link, now: number): boolean {
   return heardAt !== null && Math.abs(now - heardAt) > SILENCE_MS;
 }
 
-/** What the light says; null is before anything is known. */
-export function lightOf(link: Link | null, now: number): Light {
-  if (link === null) return { kind: 'connecting' };
-  const { phase, heardAt } = link;
+/**
+ * What the light says; null is before anything is known of the connection. `shownSince` is when what is shown was
+ * read, which ages where nothing ever came over it; null while nothing is shown.
+ */
+export function lightOf(link: Link | null, now: number, shownSince: number | null = null): Light {
+  const heardAt = link?.heardAt ?? shownSince;
+  const isOld = heardAt !== null && now - heardAt > SILENCE_MS;
+  if (link === null) return isOld ? stale(heardAt, now) : { kind: 'connecting' };
+  const { phase } = link;
   if (phase.kind === 'superseded') return { kind: 'superseded', since: phase.since };
-  if (heardAt !== null && now - heardAt > SILENCE_MS) {
-    return stale(heardAt, now, nextTry(link, now));
-  }
+  if (isOld) return stale(heardAt, now, nextTry(link, now));
   if (phase.kind === 'waiting') return { kind: 'reconnecting', seconds: secondsTo(seenUntilOf(phase), now) };
   if (phase.kind !== 'connecting') return { kind: 'live' };
-  if (link.failures === 0 && heardAt === null) return { kind: 'connecting' };
+  if (link.failures === 0 && link.heardAt === null) return { kind: 'connecting' };
   // Passing the connection on is no loss, as long as it takes no longer than a blink.
   const passedOn = link.failures === 0 && now - phase.since < HANDOVER_MS;
   return passedOn ? { kind: 'live' } : { kind: 'reconnecting', seconds: 0 };
