@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { go, leave, look, stopClock } from './harness';
+import { chord, go, leave, look, stopClock } from './harness';
 import { ADMIN, invite, PASSWORD } from './people';
 import { openOwnStage, visitEach } from './stage';
 
@@ -273,7 +273,6 @@ it('walks the rows of a list by brackets, and opens one beside it', async () => 
   expect(await page.locator('aside h2').innerText()).not.toBe(first);
   await page.reload();
   await page.waitForSelector('aside');
-  await page.keyboard.press('g');
-  await page.keyboard.press('a');
+  await chord(page, 'ga');
   await page.waitForURL('**/account');
 });

@@ -14,24 +14,26 @@ export async function workerId(api: Api, name: string): Promise<string> {
 
 /** Ends the agent of a worker on this host at once, as a crash does. */
 export function killAgent(worker: string): void {
-  signal(worker, 'SIGKILL');
+  signal([worker], 'SIGKILL');
 }
 
-/** Has the agent of a worker on this host hang, or go on. */
-export function freezeAgent(worker: string, still: boolean): void {
-  signal(worker, still ? 'SIGSTOP' : 'SIGCONT');
+/** Has the agents of workers on this host hang, or go on, all at once. */
+export function freezeAgents(workers: readonly string[], still: boolean): void {
+  signal(workers, still ? 'SIGSTOP' : 'SIGCONT');
 }
 
-function signal(worker: string, word: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
-  const agents = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)).filter((entry) => runsFor(entry, worker));
-  if (agents.length === 0) throw new Error(`no agent runs for ${worker}`);
+/** All are found before the first is told, so that nothing comes in between. */
+function signal(workers: readonly string[], word: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+  const processes = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+  const agents = processes.filter((entry) => runsFor(entry, workers));
+  if (agents.length < workers.length) throw new Error(`${String(agents.length)} agents run for ${workers.join(', ')}`);
   for (const agent of agents) process.kill(Number(agent), word);
 }
 
-function runsFor(entry: string, worker: string): boolean {
+function runsFor(entry: string, workers: readonly string[]): boolean {
   try {
     const words = readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0');
-    return words[1] === 'agent' && words.includes(worker);
+    return words[1] === 'agent' && workers.some((worker) => words.includes(worker));
   } catch {
     // It has ended meanwhile.
     return false;

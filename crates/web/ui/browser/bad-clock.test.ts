@@ -45,9 +45,10 @@ describe.each([
     await watched.poll(id);
     const card = page.getByRole('article', { name: 'vault' });
     await card.getByText(/^for \d+\ss$/).waitFor();
-    const ages = await page.getByRole('main').locator('li .when').allInnerTexts();
-    expect(ages.length).toBeGreaterThan(0);
-    for (const age of ages) expect(age).toMatch(RECENT);
+    const ages = page.getByRole('main').locator('li .when');
+    // What happened is read by itself, and may come after the card.
+    await ages.first().waitFor();
+    for (const age of await ages.allInnerTexts()) expect(age).toMatch(RECENT);
     expect(await page.locator('[data-light]').getAttribute('data-light')).toBe('live');
 
     await go(page, `/services/${id}`);

@@ -1,15 +1,17 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
-import { freezeAgent } from './agents';
-import { go, look, markLoad } from './harness';
+import { freezeAgents } from './agents';
+import { go, leave, look, markLoad } from './harness';
 import { openOwnStage, visitEach } from './stage';
 
-/** One round takes two questions of five seconds where all agents hang: nobody waits for the next one. */
-const stage = openOwnStage({ env: { MAINSTAY_FLEET_SWEEP_MS: '1000' } });
+/** A round comes soon, and long enough after the one before for all that has to happen in between. */
+const stage = openOwnStage({ env: { MAINSTAY_FLEET_SWEEP_MS: '5000' } });
 const here = visitEach(stage);
 
-const ROUND_MS = 40_000;
-const LONG_MS = 180_000;
+/** A machine may take half a minute to come. */
+const READY_MS = 60_000;
+const ROUND_MS = 60_000;
+const LONG_MS = 240_000;
 
 const workers: string[] = [];
 beforeAll(async () => {
@@ -21,7 +23,24 @@ beforeAll(async () => {
       workers.push(id);
     }
   });
-}, 90_000);
+  // One that is still made would fail alone, and before any round.
+  const first = await stage.visit();
+  await go(first.page, '/fleet');
+  await first.page.getByRole('row').getByText('ready', { exact: true }).nth(2).waitFor({ timeout: READY_MS });
+  await leave(first);
+}, 150_000);
+
+/** Lists are read 30 times a minute at most. */
+const LOOK_MS = 750;
+
+/** Waits until a round has just ended: one in the middle of which the agents hang would find only some of them so. */
+async function roundEnds(): Promise<void> {
+  const seen = () =>
+    stage.asAdmin(async (api) => (await api.list<{ last_seen_at: string }>('/api/workers')).map((one) => one.last_seen_at));
+  const before = await seen();
+  const isOver = async () => (await seen()).every((at, place) => at !== before[place]);
+  await expect.poll(isOver, { timeout: ROUND_MS, interval: LOOK_MS }).toBe(true);
+}
 
 const note = (page: Page) => page.getByText('3 of 3 workers did not answer in one round');
 
@@ -30,7 +49,8 @@ it('tells whoever comes while most workers fail at once, and not any more once t
   await go(page, '/fleet');
   const stayed = await markLoad(page);
   expect(await note(page).count()).toBe(0);
-  for (const id of workers) freezeAgent(id, true);
+  await roundEnds();
+  freezeAgents(workers, true);
   try {
     await note(page).waitFor({ timeout: ROUND_MS });
     await look(page, 'fleet-brake');
@@ -39,7 +59,7 @@ it('tells whoever comes while most workers fail at once, and not any more once t
     await go(page, '/fleet');
     await note(page).waitFor();
   } finally {
-    for (const id of workers) freezeAgent(id, false);
+    freezeAgents(workers, false);
   }
   await note(page).waitFor({ state: 'detached', timeout: ROUND_MS });
   await go(page, '/fleet');

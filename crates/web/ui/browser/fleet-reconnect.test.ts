@@ -43,8 +43,8 @@ it('shows what a worker became while the stream was cut', { timeout: LONG_MS }, 
   expect(stopped.ok()).toBe(true);
   // What was missed tells it, not a list that happens to be read.
   relay.missing = (path) => path.startsWith('/api/workers?');
-  await becomes(page, 'live');
-  await state(page, 'stopped').waitFor();
+  await becomes(page, 'live', BACK_MS);
+  await state(page, 'stopped').waitFor({ timeout: READY_MS });
   expect(await stayed()).toBe(true);
   relay.missing = () => false;
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { killAgent, workerId } from './agents';
 import { dialog, LONG_MS, openFleet, panel, row } from './fleet';
-import { go, look, lookAround, markLoad } from './harness';
+import { chord, go, look, lookAround, markLoad } from './harness';
 import { visitEach } from './stage';
 
 const stage = openFleet();
@@ -116,30 +116,6 @@ describe('the fleet of the demo', { timeout: LONG_MS }, () => {
     await row(page, 'frankfurt-1').getByRole('button', { name: 'Stop frankfurt-1' }).waitFor();
   });
 
-  it("tells a failed action in the server's words, with the new state", async () => {
-    const { page } = here;
-    here.mayRefuse(502);
-    const id = await stage.asAdmin((api) => workerId(api, 'office'));
-    await go(page, `/fleet?row=${id}&inspector=open`);
-    await panel(page).getByRole('button', { name: 'Unload shop-office' }).click();
-    const asked = dialog(page, /Unload shop-office/);
-    await asked.getByText('no longer watched from office').waitFor();
-    // Any sooner, the sweep could find it out first.
-    await page.route('**/unload', (route) => {
-      killAgent(id);
-      return route.continue();
-    });
-    await page.getByRole('button', { name: 'Unload the net' }).click();
-    const told = page.getByRole('alert').filter({ hasText: 'Worker is no longer available' }).first();
-    await told.getByText("Worker status has been updated to 'error'.").waitFor();
-    // What is not refused at once is told on the page.
-    if (await asked.isVisible()) await asked.getByRole('button', { name: 'Cancel' }).click();
-    await row(page, 'office').getByText('error', { exact: true }).first().waitFor();
-    await panel(page).getByText('error', { exact: true }).first().waitFor();
-    await stage.asAdmin((api) => api.post(`/api/workers/${id}/retry`, {}));
-    await row(page, 'office').getByText('ready', { exact: true }).waitFor({ timeout: 30_000 });
-  });
-
   it('refuses what was confirmed of another state, and says which it is now', async () => {
     const { page } = here;
     here.mayRefuse(412);
@@ -158,8 +134,7 @@ describe('the fleet of the demo', { timeout: LONG_MS }, () => {
   it('is walked, acted on and left by keys alone', async () => {
     const { page } = here;
     await go(page, '/');
-    await page.keyboard.press('g');
-    await page.keyboard.press('f');
+    await chord(page, 'gf');
     await page.waitForURL('**/fleet');
     await page.locator('[data-row]').first().waitFor();
     await page.keyboard.press('/');

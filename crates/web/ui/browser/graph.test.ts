@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, go, lookAround } from './harness';
+import { chord, expectAccessible, go, lookAround } from './harness';
 import { openOwnStage, visitEach } from './stage';
 import { watch } from './watched';
 
@@ -97,8 +97,7 @@ describe('the graph', () => {
     await page.keyboard.press('ArrowRight');
     await page.waitForURL(/row=external%3Aorders-db/);
     await go(page, '/');
-    await page.keyboard.press('g');
-    await page.keyboard.press('g');
+    await chord(page, 'gg');
     await page.waitForSelector('[data-drawn="5"]');
     await page.keyboard.press('ArrowDown');
     await page.waitForURL(/row=external%3Aorders-db/);

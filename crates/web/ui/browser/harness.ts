@@ -70,6 +70,14 @@ export async function go(page: Page, path: string): Promise<void> {
 /** Where a test's time begins when it stands still until the test moves it. */
 const NOON = Date.parse('2026-01-01T12:00:00Z');
 
+/**
+ * Presses keys one after the other that mean something only together. In one go, and not one by one from here: the
+ * page waits a moment only for the next one.
+ */
+export function chord(page: Page, keys: string): Promise<void> {
+  return page.keyboard.type(keys);
+}
+
 /** Says whether the page has stayed, and was not loaded anew since. */
 export async function markLoad(page: Page): Promise<() => Promise<boolean>> {
   await page.evaluate(() => Object.assign(window, { stillHere: true }));

@@ -33,7 +33,8 @@ it('shows the one instance that really runs, and everything as its own', async (
   await page.getByRole('link', { name: 'Instances' }).click();
   await page.waitForURL('**/system/instances');
   await row('this one').waitFor();
-  expect(await row('this one').innerText()).toMatch(/alive\s+64/);
+  // Who could not renew its lease for a moment, as on a busy machine, is late until it has.
+  await expect.poll(() => row('this one').innerText()).toMatch(/alive\s+64/);
   expect(await page.locator('[data-count]').innerText()).toBe('1 instance');
   expect(await page.getByRole('status').getByText('Nobody polls').count()).toBe(0);
   await expectAccessible(page, 'instances');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { go, stopClock } from './harness';
+import { chord, go, stopClock } from './harness';
 import { Queue } from './queue';
 import { openStage, visitEach } from './stage';
 
@@ -130,8 +130,7 @@ it('is reached and walked by keys', async () => {
   const { page } = here;
   await new Queue().serve(page);
   await go(page, '/');
-  await page.keyboard.press('g');
-  await page.keyboard.press('j');
+  await chord(page, 'gj');
   await page.waitForURL('**/admin/jobs');
   await page.waitForSelector('[data-row]');
   await page.keyboard.press(']');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { go } from './harness';
+import { chord, go } from './harness';
 import { openStage, visitEach } from './stage';
 
 const stage = openStage();
@@ -23,7 +23,7 @@ it('walks the whole dashboard without a mouse', async () => {
   await press('Enter');
   expect(await focused()).toBe('main');
 
-  await press('g', 'y');
+  await chord(here.page, 'gy');
   await here.page.waitForURL('**/system');
   expect(await here.page.locator('h1').innerText()).toBe('System');
   await here.page.waitForSelector('[data-row="runtime"]');
@@ -42,7 +42,7 @@ it('walks the whole dashboard without a mouse', async () => {
   await here.page.waitForSelector('aside', { state: 'detached' });
   expect(await focused()).toBe('database');
 
-  await press('g', 'n');
+  await chord(here.page, 'gn');
   await here.page.waitForURL(`${stage.origin}/`);
 });
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { go, leave, lookAround, pauseClock, stopClock, untilText, visit, type Visit } from './harness';
+import { BACK_MS, go, leave, lookAround, pauseClock, stopClock, untilText, visit, type Visit } from './harness';
 import { PASSWORD, signIn, withApi, type Signed } from './people';
 import { Relay } from './relay';
 import { openStage } from './stage';
@@ -83,9 +83,13 @@ describe('the tabs of a browser', () => {
   it('come back from where they were when the connection breaks', async () => {
     const browser = await browse();
     await go(browser.page, '/');
+    // It stays away until somebody has seen that it is.
+    browser.mayRefuse(404);
+    relay.missing = (path) => path.startsWith('/api/events');
     relay.cut();
     await becomes(browser.page, 'reconnecting');
-    await becomes(browser.page, 'live');
+    relay.missing = () => false;
+    await browser.page.waitForSelector('[data-light="live"]', { timeout: BACK_MS });
     expect(streams()).toBe(2);
     const [first, second] = relay.streams;
     expect(second?.connection).toBe(first?.connection);

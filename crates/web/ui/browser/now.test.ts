@@ -67,7 +67,8 @@ describe('an incident', () => {
     expect(await shop.isVisible()).toBe(false);
     await card('vault').getByText('1 more leans on it').click();
     expect(await shop.isVisible()).toBe(true);
-    expect((await page.locator('[data-summary]').innerText()).replace(/\s+/g, ' ')).toContain('1 root cause');
+    // It is read by itself, and may come after the card.
+    await expect.poll(async () => (await page.locator('[data-summary]').innerText()).replace(/\s+/g, ' ')).toContain('1 root cause');
     await page.getByText('because of it: Ledger').waitFor();
     await look(page, 'now-incident');
   });

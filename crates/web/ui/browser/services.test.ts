@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { go, leave, type Visit } from './harness';
+import { chord, go, leave, type Visit } from './harness';
 import { openOwnStage, visitEach } from './stage';
 import { ILL, WELL } from './upstream';
 import { watch } from './watched';
@@ -172,8 +172,7 @@ describe('the list', () => {
   it('is walked by keys, from the list to the page', async () => {
     const { page } = here;
     await go(page, '/');
-    await page.keyboard.press('g');
-    await page.keyboard.press('s');
+    await chord(page, 'gs');
     await page.waitForURL('**/services');
     await page.waitForSelector('[data-row]');
     await page.keyboard.press(']');

@@ -125,8 +125,8 @@ it.each(['no-preference', 'reduce'] as const)(
     await page.waitForFunction(() =>
       document.querySelector('[data-voice]')?.textContent?.includes('database is down'),
     );
-    const pulses = await page.locator('html').getAttribute('data-pulses');
-    if (reducedMotion === 'reduce') expect(pulses).toBeNull();
-    else expect(pulses).toContain('600');
+    const pulses = () => page.locator('html').getAttribute('data-pulses');
+    if (reducedMotion === 'reduce') expect(await pulses()).toBeNull();
+    else await expect.poll(pulses).toContain('600');
   },
 );

@@ -4,6 +4,7 @@ import { passing, query } from './board-filter';
 import { boardOrderOf, ordered } from './board-order';
 import { item } from './board-sample';
 import { quoted } from './board-words';
+import { LONG, quickest } from './quickest';
 
 const lines = linesOf(
   [
@@ -123,15 +124,16 @@ describe('the filter of the board', () => {
     }
   });
 
-  it('takes few milliseconds for 5 000', () => {
+  it('takes few milliseconds for 5 000', LONG, () => {
     const many = linesOf(
       Array.from({ length: 5_000 }, (_, at) => item(`service ${String(at)}`, { team: `team ${String(at % 40)}` })),
       [],
     );
     const sorted = ordered(many, boardOrderOf('name'));
-    const begun = performance.now();
-    expect(passing(sorted, query('service -team:39 status:healthy 49'), null)).toHaveLength(196);
+    const took = quickest(() => {
+      expect(passing(sorted, query('service -team:39 status:healthy 49'), null)).toHaveLength(196);
+    });
     // Far from it here; a machine that is ten times slower keeps it too.
-    expect(performance.now() - begun).toBeLessThan(50);
+    expect(took).toBeLessThan(50);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { find, FOUND_LIMIT, type Findable } from './find';
+import { LONG, quickest } from './quickest';
 
 const item = (title: string, more: Partial<Findable> = {}): Findable => ({
   title,
@@ -39,12 +40,13 @@ describe('finding', () => {
     expect(find('shard', equal).map(({ title }) => title)).toEqual(['shard 2', 'shard 1']);
   });
 
-  it('gives the best of very many', () => {
+  it('gives the best of very many', LONG, () => {
     const many = Array.from({ length: 5_000 }, (_, at) => item(`service ${String(at)}`));
-    const begun = performance.now();
-    expect(find('s', many)).toHaveLength(FOUND_LIMIT);
-    expect(find('service 49', many)[0]?.title).toBe('service 49');
-    expect(find('svc49', many)[0]?.title).toBe('service 49');
-    expect(performance.now() - begun).toBeLessThan(150);
+    const took = quickest(() => {
+      expect(find('s', many)).toHaveLength(FOUND_LIMIT);
+      expect(find('service 49', many)[0]?.title).toBe('service 49');
+      expect(find('svc49', many)[0]?.title).toBe('service 49');
+    });
+    expect(took).toBeLessThan(150);
   });
 });

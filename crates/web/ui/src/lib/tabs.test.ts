@@ -1,6 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { onSignedIn, tellSignedIn } from './tabs';
 
+/** As long as a busy machine may take to pass a word on. */
+const WAIT = { timeout: 15_000 };
 const other = new BroadcastChannel('mainstay.session');
 
 afterEach(() => vi.unstubAllGlobals());
@@ -10,10 +12,10 @@ it('tells other tabs that a session was begun, and not the one that began it', a
   const stop = onSignedIn(own);
   other.onmessage = heard;
   tellSignedIn();
-  await vi.waitFor(() => { expect(heard).toHaveBeenCalledOnce(); });
+  await vi.waitFor(() => { expect(heard).toHaveBeenCalledOnce(); }, WAIT);
   expect(own).not.toHaveBeenCalled();
   other.postMessage('signed-in');
-  await vi.waitFor(() => { expect(own).toHaveBeenCalledOnce(); });
+  await vi.waitFor(() => { expect(own).toHaveBeenCalledOnce(); }, WAIT);
   stop();
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryItem } from '../api/graph';
+import { LONG, quickest } from '../quickest';
 import { incidentsOf, type Incident } from './incidents';
 import { Replay } from './replay';
 import { item, START, state } from './sample';
@@ -125,11 +126,12 @@ describe('an incident', () => {
   });
 });
 
-it('takes little time for as many changes as are kept', () => {
+it('takes little time for as many changes as are kept', LONG, () => {
   const leans = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`s${String(at)}`, ['pg', `s${String((at + 1) % 500)}`]]));
   const items = Array.from({ length: 40_000 }, (_, at) => service(at / 60, `s${String(at % 500)}`, at % 1_000 < 500 ? 'down' : 'healthy'));
-  const replay = new Replay(START, START + 24 * 60 * MINUTE, state(leans), items);
-  const began = performance.now();
-  expect(incidentsOf(spellsOf(replay)).length).toBeGreaterThan(0);
-  expect(performance.now() - began).toBeLessThan(2_000);
+  const took = quickest(() => {
+    const replay = new Replay(START, START + 24 * 60 * MINUTE, state(leans), items);
+    expect(incidentsOf(spellsOf(replay)).length).toBeGreaterThan(0);
+  });
+  expect(took).toBeLessThan(2_000);
 });
