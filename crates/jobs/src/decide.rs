@@ -225,6 +225,12 @@ pub fn start_limit(concurrency: u32, mean: Option<Duration>) -> u32 {
     concurrency.saturating_add(ahead).min(MAX_BATCH)
 }
 
+/// How many of a runner's places the kinds that wait long may have together: all but one, which is for the others.
+#[must_use]
+pub const fn long_places(concurrency: u32) -> u32 {
+    if concurrency > 1 { concurrency - 1 } else { concurrency }
+}
+
 fn begun_within(span: Duration, concurrency: u32, mean: Duration) -> u32 {
     let count = span.as_nanos().saturating_mul(u128::from(concurrency)) / mean.as_nanos().max(1);
     u32::try_from(count).unwrap_or(u32::MAX)

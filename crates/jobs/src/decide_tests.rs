@@ -22,6 +22,13 @@ fn load(held: u32) -> Load {
 }
 
 #[test]
+fn what_waits_long_leaves_a_place_to_the_others_where_there_are_two() {
+    for (concurrency, most) in [(1, 1), (2, 1), (3, 2), (500, 499)] {
+        assert_eq!(long_places(concurrency), most, "{concurrency}");
+    }
+}
+
+#[test]
 fn the_waits_are_30_120_and_480_seconds_give_or_take_a_fifth() {
     for (attempt, least, most) in
         [(1, 24_000, 36_000), (2, 96_000, 144_000), (3, 384_000, 576_000), (9, 384_000, 576_000)]

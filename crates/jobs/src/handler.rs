@@ -30,6 +30,12 @@ pub trait Handler: Send + Sync + 'static {
         DEFAULT_MAX_RUN
     }
 
+    /// Whether a run takes minutes, most of which it waits for somebody else. All such kinds together leave one of a
+    /// runner's places to the others, so that these get their turn meanwhile; a runner of one place has none to leave.
+    fn waits_long(&self) -> bool {
+        false
+    }
+
     /// Does the work. It may be run again after it has begun (a runner may die), so what it does
     /// must bear that, or be written through `context`, whose writes are fenced by the lease.
     fn run<'a>(

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
 use mainstay_base::Id;
 use serde_json::Value;
+use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use crate::error::ReportsError;
 use crate::keys;
@@ -56,12 +60,37 @@ pub(crate) struct Unread {
     pub(crate) cause: String,
 }
 
+/// Where objects are read for somebody who waits, and for how long each of them is waited for.
+#[derive(Clone, Copy)]
+pub(crate) struct Shelf<'a> {
+    pub(crate) objects: &'a Arc<dyn Objects>,
+    pub(crate) time: Duration,
+}
+
+impl Shelf<'_> {
+    /// Reads an object. The storage is asked on a task of its own: when nobody waits for it any more, how it ends
+    /// still counts for the breaker in front of it.
+    async fn get(self, key: &str, most: usize) -> Result<Bytes, Unread> {
+        let (objects, key) = (Arc::clone(self.objects), key.to_owned());
+        let asking = async move { objects.get(&key, most).await };
+        match timeout(self.time, tokio::spawn(asking.in_current_span())).await {
+            Ok(Ok(Ok(bytes))) => Ok(bytes),
+            Ok(Ok(Err(error))) => Err(Unread {
+                is_lost: matches!(error.kind, ObjectErrorKind::Missing | ObjectErrorKind::TooLarge),
+                cause: error.to_string(),
+            }),
+            Ok(Err(panicked)) => Err(Unread { is_lost: false, cause: panicked.to_string() }),
+            Err(_) => {
+                let cause = format!("the storage did not answer within {:?}", self.time);
+                Err(Unread { is_lost: false, cause })
+            }
+        }
+    }
+}
+
 /// Reads an object that holds JSON.
-pub(crate) async fn read(objects: &dyn Objects, key: &str, most: usize) -> Result<Value, Unread> {
-    let bytes = objects.get(key, most).await.map_err(|error| Unread {
-        is_lost: matches!(error.kind, ObjectErrorKind::Missing | ObjectErrorKind::TooLarge),
-        cause: error.to_string(),
-    })?;
+pub(crate) async fn read(shelf: Shelf<'_>, key: &str, most: usize) -> Result<Value, Unread> {
+    let bytes = shelf.get(key, most).await?;
     serde_json::from_slice(&bytes).map_err(|error| {
         // Its own words would quote the report.
         let cause = format!("it is no JSON at line {}, column {}", error.line(), error.column());
@@ -71,11 +100,11 @@ pub(crate) async fn read(objects: &dyn Objects, key: &str, most: usize) -> Resul
 
 /// Reads a report and its marks: JSON of another form is none.
 pub(crate) async fn read_report(
-    objects: &dyn Objects,
+    shelf: Shelf<'_>,
     key: &str,
     most: usize,
 ) -> Result<(Value, Marks), Unread> {
-    let (report, marks) = unmarked(read(objects, key, most).await?);
+    let (report, marks) = unmarked(read(shelf, key, most).await?);
     schema::validate(&report).map_err(|error| {
         let cause = format!("it is no report: {error}");
         Unread { is_lost: true, cause }

@@ -54,7 +54,7 @@ pub use name::{Extension, FileName};
 pub use objects::{ObjectEntry, ObjectError, ObjectErrorKind, ObjectUpload, Objects};
 pub use place::{Files, Place};
 pub use reports::{
-    Beside, BesideError, LostReport, Read, Removal, Reports, ReportsOptions, TokenHash,
+    Beside, BesideError, LostReport, READ_TIME, Read, Removal, Reports, ReportsOptions, TokenHash,
 };
 pub use shares::{MadeShare, Share};
 pub use sweep::Sweeper;

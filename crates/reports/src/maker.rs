@@ -70,6 +70,11 @@ impl Handler for ReportMaker {
         time.saturating_add(BESIDE_WRITING).max(DEFAULT_MAX_RUN)
     }
 
+    /// For a language model.
+    fn waits_long(&self) -> bool {
+        true
+    }
+
     fn run<'a>(
         &'a self,
         job: &'a Claimed,

@@ -7,6 +7,7 @@ const REPORTS: &str = "mainstay_reports_total";
 const SHARES: &str = "mainstay_report_shares_total";
 const SWEPT: &str = "mainstay_report_objects_swept_total";
 const UNKNOWN: &str = "mainstay_report_objects_unknown";
+const UNDECIDED: &str = "mainstay_report_objects_undecided";
 
 /// How a share was used.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +86,11 @@ pub(crate) fn unknown(objects: u64) {
     gauge!(UNKNOWN).set(u32::try_from(objects).unwrap_or(u32::MAX));
 }
 
+/// So many objects stay because their files do not refer to them and may yet.
+pub(crate) fn undecided(objects: u64) {
+    gauge!(UNDECIDED).set(u32::try_from(objects).unwrap_or(u32::MAX));
+}
+
 /// Tells the recorder what each metric means. Call it once, after the recorder is installed.
 pub fn describe_metrics() {
     describe_counter!(REPORTS, "Files whose report was made, failed or was cancelled, by outcome.");
@@ -98,6 +104,10 @@ pub fn describe_metrics() {
     describe_gauge!(
         UNKNOWN,
         "Objects of files that the database does not know, which the sweeper left where they are when it last looked at all of the storage."
+    );
+    describe_gauge!(
+        UNDECIDED,
+        "Objects stored after their files last changed, which do not refer to them: the sweeper left them where they are when it last looked at all of the storage."
     );
 }
 

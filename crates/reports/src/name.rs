@@ -90,7 +90,7 @@ const fn is_blank(character: char) -> bool {
 
 fn is_unfit(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}')
+        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}')
 }
 
 /// A name that is too long loses of its stem, so that it still ends as it did.

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | stands in the database | its file refers to it | it stays |
 //! | stands in the database | was stored before its file last changed, which does not refer to it | it goes |
-//! | stands in the database | was stored after that: by a runner that lost its lease, or by whoever works on a newer copy of this database | it stays until the file changes |
+//! | stands in the database | was stored after that: by a runner that lost its lease, or by whoever works on a newer copy of this database | it stays until the file changes, and is told |
 //! | was deleted in this database | | it goes |
 //! | is unknown | | it stays, and is told |
 
@@ -43,6 +43,8 @@ pub(crate) enum Verdict {
     Keep,
     /// Nobody will ever refer to it.
     Remove,
+    /// Its file does not refer to it, and is not known to be over with it: it stays too.
+    Undecided,
     /// Nobody here knows whose it is: it stays too.
     Unknown,
 }
@@ -56,7 +58,7 @@ pub(crate) fn judge(entry: &ObjectEntry, known: Option<&Known>) -> Verdict {
         Some(Known::Stands { changed_at, .. })
             if entry.modified > changed_at.plus(CLOCKS_APART) =>
         {
-            Verdict::Keep
+            Verdict::Undecided
         }
         Some(Known::Stands { .. }) => Verdict::Remove,
     }
@@ -75,7 +77,7 @@ mod tests {
             ("mine", 900, Some(&stands), Verdict::Keep),
             ("lost", 10, Some(&stands), Verdict::Remove),
             ("lost", 105, Some(&stands), Verdict::Remove),
-            ("newer", 106, Some(&stands), Verdict::Keep),
+            ("newer", 106, Some(&stands), Verdict::Undecided),
             ("deleted", 900, Some(&Known::Deleted), Verdict::Remove),
             ("strange", 10, None, Verdict::Unknown),
         ] {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use mainstay_base::{Id, IdSource, Rng};
@@ -11,11 +12,12 @@ use mainstay_store::{Db, Tx};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tracing::{Instrument as _, Span};
 
 use crate::announce::{self, News};
-use crate::artefacts::{self, Leftovers, Marks};
+use crate::artefacts::{self, Leftovers, Marks, Shelf};
 use crate::error::ReportsError;
 use crate::model::{File, FileStatus};
 use crate::objects::Objects;
@@ -28,6 +30,9 @@ use crate::turns::Turns;
 pub const REPORT: &str = "report";
 /// The largest report that is read back, in bytes.
 pub const MAX_REPORT_BYTES: usize = 4 * 1024 * 1024;
+
+/// How long somebody waits for the storage: a report and what was recorded beside it fit into the time of one request.
+pub const READ_TIME: Duration = Duration::from_secs(10);
 
 /// What the room works with.
 pub struct ReportsOptions {
@@ -45,6 +50,8 @@ pub struct ReportsOptions {
     pub tokens: Arc<dyn TokenHash>,
     /// Whether a language model is configured.
     pub is_configured: bool,
+    /// How long somebody waits for the storage: [`READ_TIME`].
+    pub read_time: Duration,
 }
 
 /// Makes of a secret what may be kept of it.
@@ -82,6 +89,7 @@ pub(crate) struct Shared {
     pub(crate) rng: Arc<dyn Rng>,
     pub(crate) tokens: Arc<dyn TokenHash>,
     pub(crate) is_configured: bool,
+    pub(crate) read_time: Duration,
     pub(crate) turns: Arc<Turns>,
     /// What goes on when whoever asked for it is gone.
     pub(crate) under_way: TaskTracker,
@@ -116,13 +124,15 @@ pub struct LostReport(String);
 #[derive(Debug)]
 pub struct Removal {
     done: oneshot::Receiver<()>,
+    time: Duration,
 }
 
 impl Removal {
-    /// Waits until its objects are removed, or told to the log. Call it after the commit.
+    /// Waits until its objects are removed, or told to the log, but not for a storage that stays silent: the file is
+    /// gone all the same. Call it after the commit.
     pub async fn objects_gone(self) {
         // One that never began was not committed.
-        let _ = self.done.await;
+        let _ = timeout(self.time, self.done).await;
     }
 }
 
@@ -130,7 +140,8 @@ impl Reports {
     /// Opens the room.
     #[must_use]
     pub fn new(options: ReportsOptions) -> Self {
-        let ReportsOptions { events, jobs, objects, ids, rng, tokens, is_configured } = options;
+        let ReportsOptions { events, jobs, objects, ids, rng, tokens, is_configured, read_time } =
+            options;
         Self {
             shared: Arc::new(Shared {
                 events,
@@ -140,6 +151,7 @@ impl Reports {
                 rng,
                 tokens,
                 is_configured,
+                read_time,
                 turns: Arc::default(),
                 under_way: TaskTracker::new(),
                 pass: Mutex::default(),
@@ -184,11 +196,10 @@ impl Reports {
     pub async fn read(&self, user: Id, id: Id) -> Result<Read, ReportsError> {
         let file = self.find(user, id).await?;
         let key = made_report(&file).ok_or(ReportsError::NotReady)?;
-        let objects = &*self.shared.objects;
-        let report = artefacts::read_report(objects, key, MAX_REPORT_BYTES).await;
+        let report = artefacts::read_report(self.shelf(), key, MAX_REPORT_BYTES).await;
         let (report, marks) = report.map_err(|unread| unread.of_report(id))?;
         let recorded = match &file.keys.timeline {
-            Some(key) => artefacts::read(objects, key, MAX_REPORT_BYTES).await.map(Some),
+            Some(key) => artefacts::read(self.shelf(), key, MAX_REPORT_BYTES).await.map(Some),
             None => Ok(None),
         };
         let recorded = recorded.map_err(|unread| unread.of_timeline(id));
@@ -206,7 +217,7 @@ impl Reports {
     pub async fn lost_report(&self, user: Id, id: Id) -> Result<Option<LostReport>, ReportsError> {
         let file = self.find(user, id).await?;
         let Some(key) = made_report(&file) else { return Ok(None) };
-        match artefacts::read_report(&*self.shared.objects, key, MAX_REPORT_BYTES).await {
+        match artefacts::read_report(self.shelf(), key, MAX_REPORT_BYTES).await {
             Ok(_) => Ok(None),
             Err(unread) if unread.is_lost => Ok(Some(LostReport(key.to_owned()))),
             Err(unread) => Err(unread.of_report(id)),
@@ -301,7 +312,7 @@ impl Reports {
                 let _ = tell.send(());
             });
         });
-        Ok(Removal { done })
+        Ok(Removal { done, time: self.shared.read_time })
     }
 
     /// Waits until all that goes on by itself has ended: each upload is stored or undone, and what is to be
@@ -319,6 +330,10 @@ impl Reports {
     ) -> JoinHandle<T> {
         let work = trace::follow(trace::current(), work);
         self.shared.under_way.spawn(work.in_current_span())
+    }
+
+    fn shelf(&self) -> Shelf<'_> {
+        Shelf { objects: &self.shared.objects, time: self.shared.read_time }
     }
 
     pub(crate) fn db(&self) -> &Db {

@@ -58,6 +58,8 @@ pub struct Swept {
     pub left: u64,
     /// Objects of files that this database knows nothing of; they stay.
     pub unknown: u64,
+    /// Objects that their files do not refer to and may yet: they stay.
+    pub undecided: u64,
 }
 
 /// Where the sweeper is in the storage, while it has not come to the end.
@@ -66,7 +68,15 @@ pub(crate) struct Pass {
     /// The last object that it looked at.
     after: Option<String>,
     /// Objects of unknown files so far.
-    unknown: u64,
+    unknown: Tally,
+    /// Objects of which nobody knows whether they are over.
+    undecided: Tally,
+}
+
+/// Objects that stay, so far.
+#[derive(Debug, Default)]
+struct Tally {
+    objects: u64,
     /// The first of them.
     example: Option<String>,
 }
@@ -120,6 +130,7 @@ impl Handler for Sweeper {
                     let objects = self.reports.sweep_objects().await?;
                     (swept.objects, swept.left) = (objects.objects, objects.left);
                     (swept.abandoned, swept.unknown) = (objects.abandoned, objects.unknown);
+                    swept.undecided = objects.undecided;
                 }
                 Ok::<_, SweepError>(swept)
             };
@@ -239,7 +250,11 @@ impl Reports {
                 Verdict::Remove => self.sweep_one(&entry.key, owner.1, swept).await,
                 Verdict::Unknown => {
                     swept.unknown = swept.unknown.saturating_add(1);
-                    self.pass().meet(&entry.key);
+                    self.pass().unknown.meet(&entry.key);
+                }
+                Verdict::Undecided => {
+                    swept.undecided = swept.undecided.saturating_add(1);
+                    self.pass().undecided.meet(&entry.key);
                 }
             }
         }
@@ -284,19 +299,32 @@ impl Reports {
     }
 }
 
-impl Pass {
+impl Tally {
     fn meet(&mut self, key: &str) {
-        self.unknown = self.unknown.saturating_add(1);
+        self.objects = self.objects.saturating_add(1);
         self.example.get_or_insert_with(|| key.to_owned());
     }
+}
 
+impl Pass {
     /// All was looked at.
     fn tell(self) {
-        measure::unknown(self.unknown);
-        if let Some(key) = self.example {
+        let Self { unknown, undecided, .. } = self;
+        measure::unknown(unknown.objects);
+        measure::undecided(undecided.objects);
+        if let Some(key) = undecided.example {
+            tracing::warn!(
+                event = "undecided_objects",
+                objects = undecided.objects,
+                key,
+                "the storage has objects that were stored after their files last changed, which do not refer to them, and \
+                 they stay until the files change or are deleted; docs/runbooks/orphans.md says whose they may be"
+            );
+        }
+        if let Some(key) = unknown.example {
             tracing::warn!(
                 event = "unknown_objects",
-                objects = self.unknown,
+                objects = unknown.objects,
                 key,
                 "the storage has objects of files that this database does not know, and they stay: another installation \
                  uses the same storage, or the database was restored from a backup; docs/runbooks/orphans.md says what to do"

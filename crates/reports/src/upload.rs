@@ -1,7 +1,8 @@
 //! An upload: row `processing` → object → one transaction with the job and the file `queued`.
 //!
-//! It runs on a task of its own that is handed the bytes. Whoever sends them may hang up at any moment:
-//! the task then undoes what it has done, so that a refused or abandoned upload leaves nothing.
+//! It runs on a task of its own that is handed the bytes. Whoever sends them may hang up at any moment, also
+//! when all of them are there and it waits for the storage: the task then undoes what it has done, so that a
+//! refused or abandoned upload leaves nothing.
 
 use bytes::Bytes;
 use mainstay_base::Id;
@@ -33,7 +34,13 @@ pub struct Upload {
 
 enum Part {
     Bytes(Bytes),
-    End { window: Option<Window>, beside: Beside },
+    End(End),
+}
+
+/// What comes with the end of a file.
+struct End {
+    window: Option<Window>,
+    beside: Beside,
 }
 
 impl Reports {
@@ -96,7 +103,7 @@ impl Upload {
             return Err(ReportsError::Empty);
         }
         // Whether it is taken or not, the task tells how it ended.
-        let _ = self.parts.send(Part::End { window, beside }).await;
+        let _ = self.parts.send(Part::End(End { window, beside })).await;
         self.ended().await.map(|()| self.id)
     }
 
@@ -143,9 +150,7 @@ impl Storing {
                         return Err(self.not_stored(error).await);
                     }
                 }
-                Part::End { window, beside } => {
-                    return self.end(object, size, window, beside).await;
-                }
+                Part::End(end) => return self.end(object, size, end, &coming).await,
             }
         }
         object.abort().await;
@@ -172,8 +177,8 @@ impl Storing {
         &self,
         object: Box<dyn ObjectUpload>,
         size: u64,
-        window: Option<Window>,
-        beside: Beside,
+        end: End,
+        sender: &mpsc::Receiver<Part>,
     ) -> Result<(), ReportsError> {
         if let Err(error) = object.finish().await {
             // What the storage was asked for may have been done all the same.
@@ -184,20 +189,22 @@ impl Storing {
             }
             return Err(refusal);
         }
-        match self.enqueue(size, window, beside).await {
+        match self.enqueue(size, end, sender).await {
             Ok(()) => Ok(()),
             Err(error) => self.not_queued(error).await,
         }
     }
 
-    /// The job and the file that waits for it, in one transaction.
+    /// The job and the file that waits for it, in one transaction: unless whoever sent it has gone meanwhile, and
+    /// does not want it any more.
     async fn enqueue(
         &self,
         size: u64,
-        window: Option<Window>,
-        beside: Beside,
+        end: End,
+        sender: &mpsc::Receiver<Part>,
     ) -> Result<(), ReportsError> {
         let (user, id, shared) = (self.user, self.id, &self.reports.shared);
+        let End { window, beside } = end;
         shared
             .events
             .write(async |tx, out| {
@@ -208,7 +215,11 @@ impl Storing {
                 }
                 beside(tx).await?;
                 let news = News::of_upload((user, id), FileStatus::Queued, None);
-                Ok(announce::state_changed(out, &news)?)
+                announce::state_changed(out, &news)?;
+                if sender.is_closed() {
+                    return Err(ReportsError::Interrupted);
+                }
+                Ok(())
             })
             .await
     }

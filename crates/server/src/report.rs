@@ -12,7 +12,7 @@ use mainstay_monitor::Past;
 use mainstay_outbound::{BlobOptions, Blobs};
 use mainstay_reports::llm::{FakeLlm, OpenAi};
 use mainstay_reports::{
-    Llm, LlmWriter, Pen, ReportMaker, Reports, ReportsOptions, Sweeper, TokenHash,
+    Llm, LlmWriter, Pen, READ_TIME, ReportMaker, Reports, ReportsOptions, Sweeper, TokenHash,
 };
 
 use crate::config::{Config, LlmConfig};
@@ -60,6 +60,7 @@ pub(crate) fn open(config: &Config, ground: &Ground<'_>) -> anyhow::Result<Desk>
         rng: Arc::new(SystemRng),
         tokens: Arc::new(ShareTokens((*pepper).clone())),
         is_configured: llm.is_some(),
+        read_time: READ_TIME,
     });
     let pen = llm.map(|(llm, time)| Pen {
         writer: Arc::new(LlmWriter(llm)),

@@ -29,7 +29,7 @@ use mainstay_monitor::{
     Tenure, Views,
 };
 use mainstay_outbound::{BlobPlace, Blobs};
-use mainstay_reports::{Reports, ReportsOptions, TokenHash};
+use mainstay_reports::{READ_TIME, Reports, ReportsOptions, TokenHash};
 use mainstay_store::Db;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -154,6 +154,7 @@ fn reports(events: &Events, jobs: &Jobs, ids: &IdSource) -> anyhow::Result<Repor
         rng: Arc::new(SystemRng),
         tokens: Arc::new(Nothing),
         is_configured: false,
+        read_time: READ_TIME,
     }))
 }
 

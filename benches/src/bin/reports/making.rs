@@ -52,7 +52,7 @@ fn call() -> String {
 async fn cpu(binary: &Path, call: &str, count: u32) -> anyhow::Result<f64> {
     let folder = tempfile::tempdir()?;
     let files = usize::try_from(count)?;
-    let site = Site::start(binary, folder.path(), files, None).await?;
+    let site = Site::start(binary, folder.path(), files.div_ceil(UPLOADS_EACH), None).await?;
     for number in 0..files {
         let session = site.sessions.get(number / UPLOADS_EACH).context("a session")?;
         upload(&site.server.address, session, call.as_bytes(), &Barrier::new(1)).await?;

@@ -25,16 +25,15 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Serves from `folder`, for as many people as `uploads` need; files go to the storage, if there is one.
+    /// Serves from `folder`, for so many people; files go to the storage, if there is one.
     pub(crate) async fn start(
         binary: &Path,
         folder: &Path,
-        uploads: usize,
+        people: usize,
         storage: Option<&S3Server>,
     ) -> anyhow::Result<Self> {
-        let emails: Vec<String> = (0..uploads.div_ceil(UPLOADS_EACH))
-            .map(|number| format!("user{number}@example.com"))
-            .collect();
+        let emails: Vec<String> =
+            (0..people).map(|number| format!("user{number}@example.com")).collect();
         for email in &emails {
             create_admin(binary, folder, email)?;
         }

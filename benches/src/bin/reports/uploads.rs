@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use mainstay_benches::figure::{median, print};
 use mainstay_reports::MAX_FILE_BYTES;
+use mainstay_reports::turns::MAX_UPLOADS_PER_USER;
 use mainstay_testkit::S3Server;
 use tokio::sync::Barrier;
 
@@ -49,11 +50,13 @@ async fn all_at_once(binary: &Path, is_s3: bool) -> anyhow::Result<Memory> {
     let folder = tempfile::tempdir()?;
     // It serves from this process, so its own memory is not counted.
     let storage = if is_s3 { Some(S3Server::start().await) } else { None };
-    // One more, so that the first upload of a process is none of those that count.
-    let site = Site::start(binary, folder.path(), FILES + 1, storage.as_ref()).await?;
+    // Nobody may have more under way at once.
+    let people = FILES.div_ceil(MAX_UPLOADS_PER_USER);
+    let site = Site::start(binary, folder.path(), people, storage.as_ref()).await?;
     let (server, sessions) = (&site.server, &site.sessions);
     let alone = Barrier::new(1);
-    let session = sessions.last().map(String::as_str).unwrap_or_default();
+    // So that the first upload of a process is none of those that count.
+    let session = sessions.first().map(String::as_str).unwrap_or_default();
     upload(&server.address, session, b"Ada: it is down", &alone).await?;
     let idle = server.resident_bytes()?;
     server.forget_most_resident()?;

@@ -24,7 +24,7 @@ use mainstay_monitor::shards::Instances;
 use mainstay_monitor::views::MISSING_SHOWN_FOR;
 use mainstay_monitor::{Graphs, GraphsOptions, Past, Services, Tenure, Views};
 use mainstay_outbound::{BlobPlace, Blobs};
-use mainstay_reports::{ReportMaker, Reports, ReportsOptions, TokenHash};
+use mainstay_reports::{READ_TIME, ReportMaker, Reports, ReportsOptions, TokenHash};
 use mainstay_store::{Db, Dialect, migrate};
 use mainstay_testkit::TestDatabase;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -248,6 +248,7 @@ fn reports(events: &Events, jobs: &Jobs, clock: &Arc<dyn Clock>, is_on: bool) ->
         rng: Arc::new(SystemRng),
         tokens: Arc::new(Backwards),
         is_configured: is_on,
+        read_time: READ_TIME,
     });
     jobs.register(&[Arc::new(ReportMaker::new(reports.clone(), None).unwrap())]);
     reports

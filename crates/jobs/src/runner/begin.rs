@@ -8,7 +8,7 @@ use mainstay_base::Moment;
 use super::ending::{self, Ending, Named};
 use super::engine::Engine;
 use super::errands::{Errand, Report};
-use super::fetch;
+use super::fetch::{self, Able, LongOnes};
 use super::held::Stage;
 use super::run;
 use crate::context::Context;
@@ -91,9 +91,10 @@ impl Engine {
         self.has_place = false;
         self.next_look = now.plus(self.options.poll);
         let (queue, kinds) = (self.queue.clone(), Arc::clone(&self.kinds));
-        let (means, clock, steps) = (self.means.clone(), Arc::clone(&self.clock), self.steps);
+        let able = Able { load, means: self.means.clone(), long: self.long_ones() };
+        let (clock, steps) = (Arc::clone(&self.clock), self.steps);
         self.errands.send(Errand::Fetch, now, async move {
-            Report::Fetched(fetch::look(queue, kinds, load, means, clock, steps).await)
+            Report::Fetched(fetch::look(queue, kinds, able, clock, steps).await)
         });
     }
 
@@ -108,6 +109,12 @@ impl Engine {
             concurrency: self.options.concurrency,
             runs_alone: self.held.runs_alone(),
         }
+    }
+
+    fn long_ones(&self) -> LongOnes {
+        let held = u32::try_from(self.held.count_of(&self.long)).unwrap_or(u32::MAX);
+        let places = decide::long_places(self.options.concurrency).saturating_sub(held);
+        LongOnes { kinds: Arc::clone(&self.long), places }
     }
 
     pub(super) fn begin_beat(&mut self, now: Moment) {

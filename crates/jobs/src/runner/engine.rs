@@ -2,7 +2,7 @@
 //! reports back, so the loop itself never waits, and a statement is given up half way only when the
 //! database has not answered for long.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ pub(super) struct Engine {
     pub(super) options: RunnerOptions,
     pub(super) handlers: HashMap<Kind, Arc<dyn Handler>>,
     pub(super) kinds: Arc<Vec<String>>,
+    /// Those of them that wait long.
+    pub(super) long: Arc<HashSet<Kind>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) stop: CancellationToken,
     pub(super) stopping: Option<Stopping>,
@@ -82,6 +84,8 @@ impl Engine {
         let now = clock.moment();
         let handlers: HashMap<_, _> = handlers.into_iter().map(|one| (one.kind(), one)).collect();
         let kinds = handlers.keys().map(|kind| kind.as_str().to_owned()).collect();
+        let long = handlers.iter().filter(|(_, handler)| handler.waits_long());
+        let long = long.map(|(kind, _)| kind.clone()).collect();
         Self {
             queue: Queue::new(jobs.clone(), options.id.clone(), options.ttl),
             turning: Turning::new(Arc::clone(&clock), options.poll),
@@ -89,6 +93,7 @@ impl Engine {
             options,
             handlers,
             kinds: Arc::new(kinds),
+            long: Arc::new(long),
             clock,
             stop,
             stopping: None,

@@ -1,5 +1,6 @@
 //! A look at the queue, and the claim that follows from it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,9 +11,31 @@ use super::steps::{Step, Steps};
 use crate::decide::{self, Bucket, Load, Plan};
 use crate::error::JobsError;
 use crate::measure;
-use crate::model::Claimed;
+use crate::model::{Claimed, Kind};
 use crate::queue::{Claims, Queue};
 use crate::record::look::Sight;
+
+/// What a runner can take.
+#[derive(Debug, Clone)]
+pub(super) struct Able {
+    pub(super) load: Load,
+    pub(super) means: Means,
+    pub(super) long: LongOnes,
+}
+
+/// The kinds that wait long, and how many more of them a runner can take.
+#[derive(Debug, Clone)]
+pub(super) struct LongOnes {
+    pub(super) kinds: Arc<HashSet<Kind>>,
+    pub(super) places: u32,
+}
+
+impl LongOnes {
+    /// How many more there may be of a kind, as far as it waits long.
+    fn most(&self, kind: &Kind) -> u32 {
+        if self.kinds.contains(kind) { self.places } else { u32::MAX }
+    }
+}
 
 /// What came of it.
 #[derive(Debug)]
@@ -39,8 +62,7 @@ pub(super) struct Look {
 pub(super) async fn look(
     queue: Queue,
     kinds: Arc<Vec<String>>,
-    load: Load,
-    means: Means,
+    able: Able,
     clock: Arc<dyn Clock>,
     mut steps: Steps,
 ) -> Result<Look, JobsError> {
@@ -67,7 +89,7 @@ pub(super) async fn look(
         // What seems to have crashed may well be running.
         buckets.iter_mut().for_each(|bucket| bucket.crashes = 0);
     }
-    let fetched = fetch(queue, kinds, load, means, clock, buckets, leaves_leases).await?;
+    let fetched = fetch(queue, kinds, able, clock, buckets, leaves_leases).await?;
     Ok(Look { fetched, steps, stepped: step != Step::None })
 }
 
@@ -83,21 +105,26 @@ async fn mend_left_behind(queue: &Queue) -> Result<(), JobsError> {
 async fn fetch(
     queue: Queue,
     kinds: Arc<Vec<String>>,
-    load: Load,
-    means: Means,
+    able: Able,
     clock: Arc<dyn Clock>,
     mut buckets: Vec<Bucket>,
     leaves_leases: bool,
 ) -> Result<Fetched, JobsError> {
     let began = clock.moment();
-    let waits_alone = |bucket: &Bucket| bucket.runs_alone() && bucket.due_for.is_some();
-    let leaves_one = load.held > 0 && buckets.iter().any(waits_alone);
+    let Able { load, means, long } = able;
+    let is_due = |bucket: &Bucket| bucket.due_for.is_some();
+    let is_left =
+        |bucket: &Bucket| (load.held > 0 && bucket.runs_alone()) || long.most(&bucket.kind) == 0;
+    let leaves_one = buckets.iter().any(|bucket| is_due(bucket) && is_left(bucket));
     loop {
+        // The last place is not for these: whatever else is due comes before them.
+        buckets.retain(|bucket| long.most(&bucket.kind) > 0);
         match decide::plan(&buckets, load, |kind| means.of(kind)) {
             Plan::Wait(wait) if leaves_one => return Ok(Fetched::Full(wait)),
             Plan::Wait(wait) => return Ok(Fetched::Nothing(wait)),
             Plan::Full | Plan::Drain => return Ok(Fetched::Full(None)),
-            Plan::Claim(plan) => {
+            Plan::Claim(mut plan) => {
+                plan.limit = plan.limit.min(long.most(&plan.kind));
                 let sent = clock.moment();
                 let claims = match queue.claim_some(&plan, leaves_leases).await {
                     // Its job is left alone for a while: the next one, then.

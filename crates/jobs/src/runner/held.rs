@@ -1,6 +1,6 @@
 //! The jobs that a runner has, and how far each is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use mainstay_base::{Id, Moment};
@@ -119,6 +119,13 @@ impl Held {
 
     pub(super) fn runs_alone(&self) -> bool {
         self.holdings.values().any(|holding| holding.runs_alone)
+    }
+
+    /// How many of these kinds have a place, or wait for one.
+    pub(super) fn count_of(&self, kinds: &HashSet<Kind>) -> usize {
+        let has_place =
+            |one: &&Holding| !matches!(one.stage, Stage::Ending) && kinds.contains(&one.kind);
+        self.holdings.values().filter(has_place).count()
     }
 
     /// What a heartbeat names.

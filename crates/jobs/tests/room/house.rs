@@ -181,6 +181,7 @@ pub(crate) struct Doing<F> {
     pub(crate) limit: Option<u32>,
     pub(crate) hooks: bool,
     pub(crate) keeps_record: bool,
+    pub(crate) waits_long: bool,
     pub(crate) changes: Arc<Mutex<Vec<Change>>>,
     pub(crate) work: F,
 }
@@ -193,7 +194,8 @@ where
         + 'static,
 {
     pub(crate) fn new(kind: Kind, work: F) -> Self {
-        Self { kind, limit: None, hooks: false, keeps_record: false, changes: Arc::default(), work }
+        let (limit, changes) = (None, Arc::default());
+        Self { kind, limit, hooks: false, keeps_record: false, waits_long: false, changes, work }
     }
 
     pub(crate) fn hooked(mut self) -> Self {
@@ -203,6 +205,11 @@ where
 
     pub(crate) fn with_record(mut self) -> Self {
         self.keeps_record = true;
+        self
+    }
+
+    pub(crate) fn waiting_long(mut self) -> Self {
+        self.waits_long = true;
         self
     }
 
@@ -245,6 +252,10 @@ where
 
     fn keeps_record(&self) -> bool {
         self.keeps_record
+    }
+
+    fn waits_long(&self) -> bool {
+        self.waits_long
     }
 
     fn hooks(&self) -> bool {

@@ -11,6 +11,7 @@ use mainstay_jobs::{
 };
 use mainstay_testkit::each_database;
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use crate::house::{Doing, LiveHouse, SECOND, short, work};
 
@@ -36,6 +37,55 @@ each_database! {
         }
         runner.stop().await;
         assert_eq!(done.load(Ordering::SeqCst), 500);
+    }
+
+    async fn what_waits_long_holds_up_nothing_else(database: &TestDatabase) {
+        let house = LiveHouse::new(database).await;
+        let gate = Arc::new(Semaphore::new(0));
+        let (begun, waiting) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&gate));
+        let counting = Arc::clone(&begun);
+        let slow = Kind::new("slow").unwrap();
+        let writing = Doing::new(slow.clone(), move |_, _| {
+            let (counting, waiting) = (Arc::clone(&counting), Arc::clone(&waiting));
+            async move {
+                counting.fetch_add(1, Ordering::SeqCst);
+                waiting.acquire().await.unwrap().forget();
+                Ok(())
+            }
+            .boxed()
+        });
+        let quick = Doing::new(work(), |_, _| std::future::ready(Ok(())).boxed());
+        // They are due before anything else, and go before it.
+        let mut long = Vec::new();
+        for _ in 0..6 {
+            long.push(house.enqueue(NewJob { priority: -9, ..NewJob::new(slow.clone(), json!(null)) }).await);
+        }
+        let options = RunnerOptions { concurrency: 3, ..short("r") };
+        let runner = house.run(vec![writing.waiting_long().boxed(), quick.boxed()], options);
+        for _ in 0..20 {
+            let other = house.enqueue(job()).await;
+            house.until(other, |view| view.status == Status::Succeeded).await;
+        }
+        house.until(long[1], |view| view.status == Status::Processing).await;
+        assert_eq!(begun.load(Ordering::SeqCst), 2, "one of three places is for the others");
+        // Each that ends makes room for the next, without a bell and whatever else is there.
+        gate.add_permits(6);
+        for id in long {
+            house.until(id, |view| view.status == Status::Succeeded).await;
+        }
+        runner.stop().await;
+    }
+
+    async fn a_runner_of_one_place_runs_what_waits_long_too(database: &TestDatabase) {
+        let house = LiveHouse::new(database).await;
+        let handler = Doing::new(work(), |_, _| std::future::ready(Ok(())).boxed());
+        let options = RunnerOptions { concurrency: 1, ..short("r") };
+        let runner = house.run(vec![handler.waiting_long().boxed()], options);
+        for _ in 0..3 {
+            let id = house.enqueue(job()).await;
+            house.until(id, |view| view.status == Status::Succeeded).await;
+        }
+        runner.stop().await;
     }
 
     async fn an_enqueued_job_is_picked_up_by_the_bell_not_the_poll(database: &TestDatabase) {

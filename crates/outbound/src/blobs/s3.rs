@@ -102,16 +102,7 @@ pub(crate) fn told(error: &object_store::Error) -> BlobError {
         return refused.told();
     }
     if let Some(failed) = cause::<FetchError>(error) {
-        return match failed.kind() {
-            FetchErrorKind::TooLarge => BlobError::new(BlobErrorKind::TooLarge, failed.to_string()),
-            FetchErrorKind::RedirectBlocked => BlobError::permanent(
-                "the object storage sends to another address; check S3_ENDPOINT and S3_REGION",
-            ),
-            FetchErrorKind::BlockedAddress => BlobError::permanent(format!(
-                "the object storage is not called: {failed}; check S3_ENDPOINT"
-            )),
-            _ => BlobError::transient(format!("the object storage can't be asked: {failed}")),
-        };
+        return uncalled(failed);
     }
     if is_missing(error) {
         return BlobError::transient(
@@ -119,6 +110,24 @@ pub(crate) fn told(error: &object_store::Error) -> BlobError {
         );
     }
     BlobError::transient("the object storage gave an answer that can't be read; check S3_ENDPOINT")
+}
+
+/// What a call says that had no answer. Where it went is for the log alone: whoever owns the file is shown this.
+fn uncalled(failed: &FetchError) -> BlobError {
+    let told = failed.unnamed();
+    if told != failed.message() {
+        tracing::warn!(event = "storage_unreachable", error = %failed, "the object storage can't be asked");
+    }
+    match failed.kind() {
+        FetchErrorKind::TooLarge => BlobError::new(BlobErrorKind::TooLarge, told.to_owned()),
+        FetchErrorKind::RedirectBlocked => BlobError::permanent(
+            "the object storage sends to another address; check S3_ENDPOINT and S3_REGION",
+        ),
+        FetchErrorKind::BlockedAddress => BlobError::permanent(format!(
+            "the object storage is not called: {told}; check S3_ENDPOINT"
+        )),
+        _ => BlobError::transient(format!("the object storage can't be asked: {told}")),
+    }
 }
 
 fn is_missing(error: &object_store::Error) -> bool {
@@ -189,4 +198,23 @@ fn is_name(text: &str, most: usize) -> bool {
 
 fn is_graphic(byte: u8) -> bool {
     byte.is_ascii_graphic()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_storage_is_not_named_to_whoever_owns_a_file() {
+        let message = "the name minio.internal does not exist or has no addresses";
+        let failed = FetchError::new(FetchErrorKind::Dns, message);
+        let error = object_store::Error::Generic { store: "S3", source: Box::new(failed) };
+        let told = told(&error);
+        assert!(told.is_transient());
+        assert!(
+            told.to_string().starts_with("the object storage can't be asked: its name"),
+            "{told}"
+        );
+        assert!(!told.to_string().contains("minio"), "{told}");
+    }
 }

@@ -10,6 +10,9 @@ use crate::guard::Blocked;
 /// The most characters of a message.
 pub const MAX_MESSAGE: usize = 300;
 
+/// What is said of a name that is not told.
+const UNRESOLVED: &str = "its name, which the log has, can't be resolved; check its spelling, and the DNS servers of the host that Mainstay runs on";
+
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FetchErrorKind {
@@ -93,6 +96,15 @@ impl FetchError {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The sentence for people who did not say whom to call: it does not name that host.
+    #[must_use]
+    pub fn unnamed(&self) -> &str {
+        match self.kind {
+            FetchErrorKind::Dns => UNRESOLVED,
+            _ => &self.message,
+        }
     }
 
     pub(crate) fn blocked(why: Blocked) -> Self {

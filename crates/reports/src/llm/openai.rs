@@ -170,7 +170,12 @@ impl OpenAi {
             error => LlmError::Failed(format!("the language model can't be asked: {error}")),
         })?;
         let fetched = self.web.fetch(&question).await;
-        let answer = fetched.map_err(|error| reply::failed(&error, limit))?;
+        let answer = fetched.map_err(|error| {
+            if error.unnamed() != error.message() {
+                tracing::warn!(event = "llm_unreachable", %error, "the language model can't be asked");
+            }
+            reply::failed(&error, limit)
+        })?;
         Ok(reply::read(&answer, &self.settings.model, format))
     }
 

@@ -45,7 +45,7 @@ pub(crate) fn read(answer: &WebAnswer, model: &str, format: Format) -> Reply {
     })
 }
 
-/// What a call that failed says.
+/// What a call that failed says. Where it went is not told: whoever owns the file is shown this.
 pub(crate) fn failed(error: &FetchError, limit: std::time::Duration) -> LlmError {
     match error.kind() {
         FetchErrorKind::Timeout => LlmError::Timeout { limit },
@@ -53,9 +53,9 @@ pub(crate) fn failed(error: &FetchError, limit: std::time::Duration) -> LlmError
             "the answer of the language model is longer than {MAX_ANSWER} bytes; try another LLM_MODEL"
         )),
         FetchErrorKind::BlockedAddress | FetchErrorKind::RedirectBlocked => LlmError::Failed(
-            format!("the language model is not asked: {error}; check LLM_BASE_URL"),
+            format!("the language model is not asked: {}; check LLM_BASE_URL", error.unnamed()),
         ),
-        _ => LlmError::Network(error.to_string()),
+        _ => LlmError::Network(error.unnamed().to_owned()),
     }
 }
 
@@ -184,6 +184,16 @@ fn word(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_provider_is_not_named_to_whoever_owns_a_file() {
+        let message = "the name ollama.internal can't be resolved";
+        let error = FetchError::new(FetchErrorKind::Dns, message);
+        let told = failed(&error, std::time::Duration::from_secs(1));
+        assert_eq!((told.code(), told.is_retriable()), ("llm_network_error", true));
+        assert!(told.to_string().contains("its name, which the log has"), "{told}");
+        assert!(!told.to_string().contains("ollama"), "{told}");
+    }
 
     #[test]
     fn the_name_of_a_model_is_clean_and_short_whatever_the_provider_says() {

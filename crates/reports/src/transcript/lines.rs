@@ -6,6 +6,7 @@ use std::fmt::{self, Write as _};
 
 use super::timecode::Timecode;
 use super::{MAX_CHARACTERS, MAX_LINE, MAX_SPEAKER};
+use crate::name::has_words;
 
 /// One line of it.
 #[derive(Clone, PartialEq, Eq)]
@@ -34,10 +35,14 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Adds what one speaker said at one time, in as many lines as it needs.
+    /// Adds what one speaker said at one time, in as many lines as it needs: in none where nothing of it can be
+    /// seen.
     pub(super) fn add(&mut self, timecode: Option<&Timecode>, speaker: Option<&str>, text: &str) {
         let text = one_line(text);
-        let speaker = speaker.map(one_line).filter(|speaker| !speaker.is_empty());
+        if !has_words(&text) {
+            return;
+        }
+        let speaker = speaker.map(one_line).filter(|speaker| has_words(speaker));
         let speaker = speaker.map(|speaker| speaker.chars().take(MAX_SPEAKER).collect::<String>());
         let mut rest = text.as_str();
         while !rest.is_empty() {

@@ -49,7 +49,7 @@ pub struct Transcript {
 /// A file that is no transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TranscriptError {
-    /// Nothing but white space, notes and headings.
+    /// Nothing but notes, headings, and what is drawn as nothing.
     #[error("the file holds nothing that was said; upload the transcript of the call")]
     Empty,
     /// Bytes that are no text.

@@ -52,6 +52,35 @@ fn plain_text_has_timecodes_and_speakers_where_it_says_so() {
 }
 
 #[test]
+fn what_nobody_can_see_was_not_said() {
+    let hidden = "\u{200B}\u{200E} \u{2060}\u{AD}\u{FE0F}\u{206A}\u{2800}";
+    for form in [TranscriptForm::Text, TranscriptForm::WebVtt] {
+        for file in [
+            hidden.to_owned(),
+            format!("\u{FEFF}\u{FEFF}{hidden}\n{hidden}\r\n"),
+            format!(
+                "WEBVTT\n\n00:01.000 --> 00:02.000\n{hidden}\n\n00:03.000 --> 00:04.000\n<v Ada>{hidden}</v>\n"
+            ),
+        ] {
+            // To a reader of plain text the head of a VTT file is a line like another.
+            if form == TranscriptForm::WebVtt || !file.starts_with("WEBVTT") {
+                let told = Transcript::parse(file.as_bytes(), form);
+                assert_eq!(told, Err(TranscriptError::Empty), "{form:?} {file:?}");
+            }
+        }
+    }
+    assert_eq!(
+        Transcript::parse(
+            format!("Ada: {hidden}\n[00:01:02] {hidden}").as_bytes(),
+            TranscriptForm::Text
+        ),
+        Err(TranscriptError::Empty)
+    );
+    let seen = text(format!("{hidden}\nAda: it is\u{200B} down\n").as_bytes());
+    assert_eq!(shown(&seen), ["|Ada|it is\u{200B} down"]);
+}
+
+#[test]
 fn cues_have_times_and_voices() {
     let transcript = vtt(
         b"WEBVTT - the call\r\nKind: captions\r\n\r\nNOTE nothing to see\r\n\r\nSTYLE\r\n::cue { color: red }\r\n\r\n\

@@ -12,8 +12,9 @@ use mainstay_events::{Ask, Events, EventsOptions, Outbox, Streams};
 use mainstay_jobs::{Handler, JobError, Jobs, JobsOptions, Runner, RunnerOptions, RunnerTask};
 use mainstay_reports::prompt::{RecordedEntry, RecordedTimeline};
 use mainstay_reports::{
-    Beside, BesideError, Draft, File, FileName, FileStatus, MadeWith, Pen, ReportMaker, Reports,
-    ReportsError, ReportsOptions, Source, TimelineError, Timelines, TokenHash, Window, Writer,
+    Beside, BesideError, Draft, File, FileName, FileStatus, MadeWith, Pen, READ_TIME, ReportMaker,
+    Reports, ReportsError, ReportsOptions, Source, TimelineError, Timelines, TokenHash, Window,
+    Writer,
 };
 use mainstay_store::{Db, Dialect, Sql, StoreError, StoreOptions, Tx, migrate, values};
 use mainstay_testkit::TestDatabase;
@@ -42,19 +43,35 @@ pub(crate) struct House {
     stop: CancellationToken,
 }
 
+/// How a room is set up.
+#[derive(Clone, Copy)]
+struct Ways {
+    is_configured: bool,
+    read_time: Duration,
+}
+
+const USUAL: Ways = Ways { is_configured: true, read_time: READ_TIME };
+
 impl House {
     pub(crate) async fn new(database: &TestDatabase) -> Self {
-        Self::build(database, Duration::ZERO, Arc::new(Storage::open()), true).await
+        Self::build(database, Duration::ZERO, Arc::new(Storage::open()), USUAL).await
     }
 
     /// One without a language model.
     pub(crate) async fn switched_off(database: &TestDatabase) -> Self {
-        Self::build(database, Duration::ZERO, Arc::new(Storage::open()), false).await
+        let ways = Ways { is_configured: false, ..USUAL };
+        Self::build(database, Duration::ZERO, Arc::new(Storage::open()), ways).await
+    }
+
+    /// The same room, in which nobody waits long for the storage.
+    pub(crate) async fn impatient(&self, database: &TestDatabase) -> Self {
+        let ways = Ways { read_time: Duration::from_millis(50), ..USUAL };
+        Self::build(database, Duration::ZERO, Arc::clone(&self.storage), ways).await
     }
 
     /// The same room some time later: its clocks are ahead by so much.
     pub(crate) async fn later(&self, database: &TestDatabase, ahead: Duration) -> Self {
-        Self::build(database, ahead, Arc::clone(&self.storage), true).await
+        Self::build(database, ahead, Arc::clone(&self.storage), USUAL).await
     }
 
     /// The same room, which reaches the database by way of a relay.
@@ -62,14 +79,14 @@ impl House {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let through = |options: &mut StoreOptions| options.target = database.through(relay);
         let db = database.open_with(Arc::clone(&clock), through).await;
-        Self::furnish(db, clock, Arc::clone(&self.storage), true).await
+        Self::furnish(db, clock, Arc::clone(&self.storage), USUAL).await
     }
 
     async fn build(
         database: &TestDatabase,
         ahead: Duration,
         storage: Arc<Storage>,
-        is_configured: bool,
+        ways: Ways,
     ) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(Ahead(SystemClock::new(), ahead));
         let db = database.open_with(Arc::clone(&clock), |_| {}).await;
@@ -77,15 +94,10 @@ impl House {
             db.shift_clock(i64::try_from(ahead.as_millis()).unwrap());
         }
         migrate::up(&db).await.unwrap();
-        Self::furnish(db, clock, storage, is_configured).await
+        Self::furnish(db, clock, storage, ways).await
     }
 
-    async fn furnish(
-        db: Db,
-        clock: Arc<dyn Clock>,
-        storage: Arc<Storage>,
-        is_configured: bool,
-    ) -> Self {
+    async fn furnish(db: Db, clock: Arc<dyn Clock>, storage: Arc<Storage>, ways: Ways) -> Self {
         let stop = CancellationToken::new();
         let options = EventsOptions::default();
         let rng = Arc::new(SystemRng);
@@ -106,7 +118,8 @@ impl House {
             ids,
             rng: Arc::new(SystemRng),
             tokens: Arc::new(Reversed),
-            is_configured,
+            is_configured: ways.is_configured,
+            read_time: ways.read_time,
         });
         let writer = Arc::new(Scripted::default());
         let pen = Pen {

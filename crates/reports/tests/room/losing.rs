@@ -110,6 +110,38 @@ each_database! {
         assert!(matches!(retry(&house, user, id).await, Err(ReportsError::Fetch)));
     }
 
+    async fn a_storage_that_stays_silent_is_told_as_such_in_time(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let id = house.upload(user, "x").await.unwrap();
+        let runner = house.run();
+        house.until(user, id, FileStatus::Succeeded).await;
+        runner.stop().await;
+        let gate = house.faults().hold(Call::Get);
+        let (impatient, log) = (house.impatient(database).await, Log::listen());
+        let read = impatient.reports.read(user, id).await;
+        assert!(matches!(read, Err(ReportsError::Fetch)), "{read:?}");
+        assert!(log.tells("report_fetch_failed", id), "{}", log.text());
+        let lost = impatient.reports.lost_report(user, id).await;
+        assert!(matches!(lost, Err(ReportsError::Fetch)), "nothing says that it is lost: {lost:?}");
+        gate.add_permits(3);
+        assert_eq!(house.reports.read(user, id).await.unwrap().report, whole("an incident"));
+    }
+
+    async fn a_file_is_deleted_in_time_though_the_storage_stays_silent(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let id = house.upload(user, "x").await.unwrap();
+        let gate = house.faults().hold(Call::List);
+        let impatient = house.impatient(database).await;
+        remove(&impatient, user, id).await.unwrap();
+        assert!(matches!(house.reports.find(user, id).await, Err(ReportsError::NotFound)));
+        assert_eq!(house.storage.keys().await.len(), 1, "its object follows");
+        gate.add_permits(1);
+        impatient.reports.landed().await;
+        assert_eq!(house.storage.keys().await, Vec::<String>::new());
+    }
+
     async fn a_report_is_told_without_what_was_recorded_where_only_that_is_lost(database: &TestDatabase) {
         let house = House::new(database).await;
         let user = house.user().await;

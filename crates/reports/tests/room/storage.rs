@@ -173,7 +173,7 @@ impl Objects for Storage {
 
     fn get<'a>(&'a self, key: &'a str, most: usize) -> BoxFuture<'a, Result<Bytes, ObjectError>> {
         async move {
-            self.faults.note(Call::Get)?;
+            self.faults.pass(Call::Get).await?;
             Objects::get(&self.real, key, most).await
         }
         .boxed()
@@ -223,7 +223,7 @@ impl ObjectUpload for Coming {
         async move {
             self.faults.note(Call::Finish)?;
             let size = self.real.take().unwrap().finish().await?;
-            self.faults.note(Call::Finished)?;
+            self.faults.pass(Call::Finished).await?;
             Ok(size)
         }
         .boxed()

@@ -149,9 +149,12 @@ each_database! {
         house.db.write(async |tx| tx.execute(&LOSE, values).await).await.unwrap();
         house.execute("UPDATE files SET status = 'queued', storage_key_report = NULL, storage_key_timeline = NULL, updated_at = updated_at - 3600000").await;
         let kept = house.storage.keys().await;
-        let later = house.later(database, 25 * HOUR).await;
+        let (later, log) = (house.later(database, 25 * HOUR).await, Log::listen());
         let swept = later.reports.sweep_objects().await.unwrap();
-        assert_eq!((swept.objects, swept.unknown), (0, 2));
+        assert_eq!((swept.objects, swept.unknown, swept.undecided), (0, 2, 1));
+        let text = log.text();
+        let told = text.lines().find(|line| line.contains("event=\"undecided_objects\"") && line.contains(&id.to_string()));
+        assert!(told.is_some_and(|line| line.contains("report.json")), "{text}");
         assert_eq!(house.storage.keys().await, kept);
     }
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use mainstay_reports::{FileStatus, MAX_FILE_BYTES, ReportsError};
 use mainstay_testkit::each_database;
 
-use crate::house::{House, failing, name, nothing, refusing};
+use crate::house::{House, failing, name, nothing, refusing, until};
 use crate::storage::Call;
 
 const PART: usize = 64 * 1024;
@@ -40,6 +40,22 @@ each_database! {
         }
         assert_eq!(house.count("SELECT count(*) AS n FROM files").await, 1);
         drop(upload);
+        house.reports.landed().await;
+        assert!(is_empty(&house).await);
+        assert_eq!(house.told(user).await, ["file_state_changed processing", "file_removed"]);
+    }
+
+    async fn an_upload_that_is_given_up_while_it_is_stored_leaves_nothing(database: &TestDatabase) {
+        let house = House::new(database).await;
+        let user = house.user().await;
+        let gate = house.faults().hold(Call::Finished);
+        let mut upload = house.reports.upload(user, name("call.txt")).unwrap();
+        upload.write(Bytes::from_static(b"Ada: it is down")).await.unwrap();
+        let finishing = tokio::spawn(upload.finish(None, nothing()));
+        until(|| house.faults().count(Call::Finished) == 1).await;
+        finishing.abort();
+        assert!(finishing.await.unwrap_err().is_cancelled());
+        gate.add_permits(1);
         house.reports.landed().await;
         assert!(is_empty(&house).await);
         assert_eq!(house.told(user).await, ["file_state_changed processing", "file_removed"]);

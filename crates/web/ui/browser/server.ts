@@ -31,6 +31,11 @@ export class Server {
     return makeFirstAccount(this);
   }
 
+  /** Waits until its log has such a line. */
+  async logs(line: RegExp): Promise<void> {
+    await this.#program.find(line, START_LIMIT_MS);
+  }
+
   freeze(still: boolean): void {
     this.#program.freeze(still);
   }

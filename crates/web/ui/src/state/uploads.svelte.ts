@@ -1,4 +1,5 @@
-import type { Failure } from '../lib/api/client';
+import { isSignedOut, type Answer, type Failure } from '../lib/api/client';
+import { readMe } from '../lib/api/entry';
 import type { TimeWindow } from '../lib/api/files';
 import { sendFile, type Sending } from '../lib/api/upload';
 import { fitting, problemOf, type Limits } from '../lib/reports/transcripts';
@@ -17,6 +18,8 @@ export interface Upload {
   readonly key: number;
   readonly file: File;
   readonly window: TimeWindow | null;
+  /** Who chose it. */
+  readonly owner: string;
   readonly state: UploadState;
   /** How often the server put it off. */
   readonly pauses: number;
@@ -36,20 +39,23 @@ export class Uploads {
   left = $state(0);
   readonly underWay = $derived(this.items.some(({ state }) => isOpen(state)));
   #next = 0;
+  #busy = false;
   #sending: { readonly key: number; readonly sending: Sending } | null = null;
   #pause: ReturnType<typeof setTimeout> | null = null;
   readonly #send: typeof sendFile;
+  readonly #who: typeof whoIsSignedIn;
 
-  constructor(send: typeof sendFile = sendFile) {
+  constructor(send: typeof sendFile = sendFile, who: typeof whoIsSignedIn = whoIsSignedIn) {
     this.#send = send;
+    this.#who = who;
   }
 
-  /** Takes what was chosen or dropped: what can't be sent is refused at once, in words. */
-  add(files: readonly File[], window: TimeWindow | null, limits: Limits): void {
+  /** Takes what its owner chose or dropped: what can't be sent is refused at once, in words. */
+  add(files: readonly File[], window: TimeWindow | null, limits: Limits, owner: string): void {
     const waiting = this.items.filter(({ state }) => isOpen(state)).length;
     const { taken, left } = fitting(files, waiting);
     this.left = left;
-    const added = taken.map((file) => this.#made(file, window, limits));
+    const added = taken.map((file) => this.#made(file, window, limits, owner));
     this.items = kept([...this.items, ...added]);
     this.#tell(added);
     void this.#work();
@@ -70,18 +76,18 @@ export class Uploads {
     this.items = this.items.filter((item) => item.key !== key);
   }
 
-  #made(file: File, window: TimeWindow | null, limits: Limits): Upload {
+  #made(file: File, window: TimeWindow | null, limits: Limits, owner: string): Upload {
     this.#next += 1;
     const problem = problemOf(file, limits);
     const state: UploadState =
       problem === null
         ? { kind: 'waiting', until: null }
         : { kind: 'refused', failure: { title: 'It was not sent', detail: problem }, again: false };
-    return { key: this.#next, file, window, state, pauses: 0 };
+    return { key: this.#next, file, window, owner, state, pauses: 0 };
   }
 
   async #work(): Promise<void> {
-    if (this.#sending !== null || this.#pause !== null) return;
+    if (this.#busy || this.#pause !== null) return;
     const next = this.items.find(({ state }) => state.kind === 'waiting');
     if (next === undefined) {
       removeEventListener('beforeunload', hold);
@@ -89,13 +95,9 @@ export class Uploads {
     }
     addEventListener('beforeunload', hold);
     const { key, file } = next;
-    const sending = this.#send(file, next.window, (part) => {
-      this.#set(key, part >= 1 ? { kind: 'storing' } : { kind: 'sending', part });
-    });
-    this.#sending = { key, sending };
-    this.#set(key, { kind: 'sending', part: 0 });
-    const answer = await sending.done;
-    this.#sending = null;
+    this.#busy = true;
+    const answer = await this.#deliver(next);
+    this.#busy = false;
     if (answer?.ok === true) {
       this.#set(key, { kind: 'sent', id: answer.value });
       voice.say(`${file.name} is uploaded. Its report is queued.`);
@@ -105,6 +107,25 @@ export class Uploads {
       this.#set(key, { kind: 'refused', failure: answer.failure, again: mayPass(answer.failure) });
     }
     void this.#work();
+  }
+
+  /**
+   * Sends it while whoever chose it is the one who is signed in: the browser sends whatever session it has, and another
+   * tab may have begun somebody else's. Null when it was cancelled.
+   */
+  async #deliver({ key, file, window, owner }: Upload): Promise<Answer<string> | null> {
+    const who = await this.#who();
+    if (!this.items.some((item) => item.key === key)) return null;
+    if (!who.ok) return who;
+    if (who.value !== owner) return { ok: false, failure: SOMEBODY_ELSE };
+    const sending = this.#send(file, window, (part) => {
+      this.#set(key, part >= 1 ? { kind: 'storing' } : { kind: 'sending', part });
+    });
+    this.#sending = { key, sending };
+    this.#set(key, { kind: 'sending', part: 0 });
+    const answer = await sending.done;
+    this.#sending = null;
+    return answer;
   }
 
   /** Too many came at once: all of them wait as long as the server says, and then go on. */
@@ -134,9 +155,25 @@ export class Uploads {
 const ON_THE_WAY: ReadonlySet<string | null> = new Set(['body_too_slow', 'upload_interrupted']);
 
 /** What is wrong with the file itself stays wrong. */
-function mayPass({ status, code }: Failure): boolean {
-  return status === null || status === 429 || status >= 500 || ON_THE_WAY.has(code);
+function mayPass(failure: Failure): boolean {
+  const { status, code } = failure;
+  return status === null || status === 429 || status >= 500 || ON_THE_WAY.has(code) || isSignedOut(failure);
 }
+
+/** Whom an upload would belong to that is sent now. */
+async function whoIsSignedIn(): Promise<Answer<string>> {
+  const answer = await readMe();
+  return answer.ok ? { ...answer, value: answer.value.user.id } : answer;
+}
+
+const SOMEBODY_ELSE: Failure = {
+  title: 'It was not sent',
+  detail: 'Somebody else has signed in in this browser since it was chosen. Sign in again yourself, and send it again.',
+  requestId: null,
+  code: null,
+  status: null,
+  retryAfter: null,
+};
 
 /** The browser asks before it throws away what is on its way. */
 function hold(event: Event): void {

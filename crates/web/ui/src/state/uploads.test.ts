@@ -13,8 +13,9 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** Uploads whose answers come when a test lets them. */
+/** Uploads whose answers come when a test lets them, while Ada is signed in, or whom a test says. */
 function open() {
+  const signedIn = { who: 'ada' };
   const sent: { name: string; answer: (answer: Answer<string>) => Promise<void> }[] = [];
   const uploads = new Uploads((file) => ({
     done: new Promise((resolve) => {
@@ -25,12 +26,13 @@ function open() {
       sent.push({ name: file.name, answer });
     }),
     cancel: () => undefined,
-  }));
-  const add = (...names: string[]) => {
-    uploads.add(names.map((name) => new File(['hello'], name)), null, LIMITS);
+  }), () => Promise.resolve({ ...taken, value: signedIn.who }));
+  const add = async (...names: string[]) => {
+    uploads.add(names.map((name) => new File(['hello'], name)), null, LIMITS, 'ada');
+    await vi.advanceTimersByTimeAsync(0);
   };
   const states = () => uploads.items.map(({ state }) => state.kind).join(' ');
-  return { sent, uploads, add, states };
+  return { sent, signedIn, uploads, add, states };
 }
 
 const taken: Answer<string> = { ok: true, value: 'id', sentAt: 0, gotAt: 0 };
@@ -41,11 +43,11 @@ const refused = (status: number, retryAfter: number | null, code: string | null 
 
 it('waits as long as the server says when it takes no more, and then goes on in order', async () => {
   const { sent, uploads, add, states } = open();
-  add('a.txt', 'b.txt');
+  await add('a.txt', 'b.txt');
   await sent[0]?.answer(refused(429, 12));
   expect(states()).toBe('waiting waiting');
   expect(uploads.items[0]?.state).toEqual({ kind: 'waiting', until: Date.now() + 12_000 });
-  add('c.txt');
+  await add('c.txt');
   await vi.advanceTimersByTimeAsync(11_999);
   expect(sent).toHaveLength(1);
   await vi.advanceTimersByTimeAsync(1);
@@ -54,9 +56,33 @@ it('waits as long as the server says when it takes no more, and then goes on in 
   expect(states()).toBe('sent sending waiting');
 });
 
+it('sends nothing of one person as another', async () => {
+  const { sent, signedIn, uploads, add, states } = open();
+  await add('a.txt', 'b.txt', 'c.txt');
+  // In another tab.
+  signedIn.who = 'jonas';
+  await sent[0]?.answer(taken);
+  expect(states()).toBe('sent refused refused');
+  expect(uploads.items[1]?.state).toMatchObject({ kind: 'refused', again: true, failure: { title: 'It was not sent' } });
+  expect(sent.map(({ name }) => name)).toEqual(['a.txt']);
+  signedIn.who = 'ada';
+  uploads.again(uploads.items[1]?.key ?? 0);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent.map(({ name }) => name)).toEqual(['a.txt', 'b.txt']);
+});
+
+it('sends nothing that was cancelled before its turn came', async () => {
+  const { sent, uploads, add, states } = open();
+  const adding = add('a.txt', 'b.txt');
+  uploads.cancel(uploads.items[0]?.key ?? 0);
+  await adding;
+  expect(sent.map(({ name }) => name)).toEqual(['b.txt']);
+  expect(states()).toBe('sending');
+});
+
 it('does not wait for ever', async () => {
   const { sent, add, states } = open();
-  add('a.txt');
+  await add('a.txt');
   for (let pause = 0; pause < 10; pause += 1) {
     await sent.at(-1)?.answer(refused(429, null));
     await vi.advanceTimersByTimeAsync(10_000);
@@ -68,12 +94,13 @@ it('does not wait for ever', async () => {
 
 it('lets the next one have its turn when one is refused for what it is', async () => {
   const { sent, add, states } = open();
-  add('a.txt', 'b.txt');
+  await add('a.txt', 'b.txt');
   await sent[0]?.answer(refused(400, null));
   expect(states()).toBe('refused sending');
 });
 
 it.each([
+  [401, 'unauthenticated', true],
   [408, 'body_too_slow', true],
   [409, 'upload_interrupted', true],
   [409, 'too_many_files', false],
@@ -82,16 +109,16 @@ it.each([
   [503, 's3_put_failed', true],
 ])('offers to send it again where %i %s may pass', async (status, code, again) => {
   const { sent, uploads, add } = open();
-  add('a.txt');
+  await add('a.txt');
   await sent[0]?.answer(refused(status, null, code));
   expect(uploads.items[0]?.state).toMatchObject({ kind: 'refused', again });
 });
 
 it('puts away the oldest that are over, and never what is still to be sent', async () => {
   const { sent, uploads, add, states } = open();
-  add('first.txt', 'second.txt');
+  await add('first.txt', 'second.txt');
   await sent[0]?.answer(refused(429, 600));
-  for (let time = 0; time < 5; time += 1) add(...Array.from({ length: 18 }, (_, at) => `${String(time)}-${String(at)}.pdf`));
+  for (let time = 0; time < 5; time += 1) await add(...Array.from({ length: 18 }, (_, at) => `${String(time)}-${String(at)}.pdf`));
   const names = uploads.items.map(({ file }) => file.name);
   expect(names.slice(0, 2)).toEqual(['first.txt', 'second.txt']);
   expect(names.slice(2)).toHaveLength(60);

@@ -2,6 +2,7 @@ import { judge, type Judged } from '../../lib/reports/window';
 import { limits } from '../../state/limits.svelte';
 import { live } from '../../state/live.svelte';
 import { router } from '../../state/router.svelte';
+import { session } from '../../state/session.svelte';
 import { uploads } from '../../state/uploads.svelte';
 import { voice } from '../../state/voice.svelte';
 
@@ -24,6 +25,11 @@ export function take(files: readonly File[]): void {
     document.querySelector<HTMLElement>('[data-window] [aria-invalid]')?.focus();
     return;
   }
-  uploads.add(files, chosen.kind === 'fit' ? chosen.window : null, limits.state);
+  const { me } = session;
+  if (me === null) {
+    voice.show('Nothing was sent: it is not known yet who is signed in');
+    return;
+  }
+  uploads.add(files, chosen.kind === 'fit' ? chosen.window : null, limits.state, me.user.id);
   if (router.route.page !== 'reports') router.go('reports');
 }
