@@ -1,5 +1,6 @@
 //! Carries requests out: by `outbound`, and past a breaker for each host.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,9 +123,14 @@ impl Answer {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The body as a text.
-    pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
+    /// The body as it is shown: the bytes of a secret stay the letters that it is known by.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.body)
+    }
+
+    /// The body as whoever sent it means it, whatever it is written in: to look for a text in it, and not to be shown.
+    pub(crate) fn meant(&self) -> Cow<'_, str> {
+        crate::charset::read(&self.body, self.header("content-type"))
     }
 }
 

@@ -8,6 +8,7 @@ use std::io;
 use minijinja::{Error, ErrorKind, State, Value};
 
 use crate::bounds::{MAX_RENDERED, MAX_TRIMMED};
+use crate::text::CUT;
 
 /// JSON without spaces. It takes no indent: one without a bound fills the memory.
 pub(crate) fn tojson(value: &Value) -> Result<String, Error> {
@@ -71,7 +72,7 @@ pub(crate) fn json(value: &Value) -> Result<String, Unwritten> {
 pub(crate) enum Beginning {
     /// All of it: it is short.
     Whole,
-    /// The beginning of its JSON.
+    /// The beginning of its JSON, with the sign that it was cut there: a secret may have been cut with it.
     Cut(String),
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn beginning(value: &impl serde::Serialize, most: usize) -> Beginning
     if serde_json::to_writer(&mut text, value).is_ok() {
         return Beginning::Whole;
     }
-    Beginning::Cut(String::from_utf8_lossy(&text.bytes).into_owned())
+    Beginning::Cut(format!("{}{CUT}", String::from_utf8_lossy(&text.bytes)))
 }
 
 /// Takes no more than so many bytes: those that fit of what does not.
@@ -131,4 +132,19 @@ fn defined(value: &Value) -> Result<(), Error> {
 
 fn too_long() -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("it becomes longer than {MAX_RENDERED} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mask::Mask;
+
+    #[test]
+    fn half_a_secret_at_the_end_of_a_long_value_is_hidden_too() {
+        let mut mask = Mask::default();
+        mask.hide("hunter2").unwrap();
+        let Beginning::Cut(text) = beginning(&["hunter2", "hunter2"], 16) else { panic!() };
+        assert_eq!(mask.text(&text), "[\"[secret]\",\"[secret]…");
+        assert_eq!(beginning(&["hunter2"], 16), Beginning::Whole);
+    }
 }

@@ -1,5 +1,7 @@
 //! Whether an answer is as expected. Pure.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::compare::holds;
@@ -68,10 +70,12 @@ pub(crate) fn judge(
             got: got(&found),
         });
     }
+    let body = if expect.body_contains.is_empty() { Cow::default() } else { answer.meant() };
     for text in &expect.body_contains {
-        let body = answer.text();
-        let is_fine = body.contains(&text.text(&real)?);
-        let got = (!is_fine).then(|| Value::from(crate::text::cut(&body, MAX_SHOWN)));
+        let wanted = text.text(&real)?;
+        // Every body has an empty text in it: that would say nothing.
+        let is_fine = !wanted.is_empty() && body.contains(&wanted);
+        let got = (!is_fine).then(|| Value::from(crate::text::cut(&answer.text(), MAX_SHOWN)));
         let expected = text.text(&shown)?.into();
         checks.push(CheckRecord { what: "body_contains".to_owned(), is_fine, expected, got });
     }
@@ -90,6 +94,9 @@ pub(crate) fn judge(
 pub(crate) fn told(check: &CheckRecord, answer: &Answer) -> String {
     let CheckRecord { what, expected, got, .. } = check;
     match got {
+        _ if what == "body_contains" && expected == "" => {
+            "what the body must contain came out as an empty text, which says nothing".to_owned()
+        }
         _ if what == "body_contains" => format!("the body does not contain {expected}"),
         Some(got) => format!("{what}: expected {expected}, got {got}"),
         None => match &answer.json {

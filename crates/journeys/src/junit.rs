@@ -97,6 +97,7 @@ fn detail(step: &StepRecord) -> String {
         format!("{}: expected {}, got {got}", check.what, check.expected)
     });
     let curl = step.request.iter().map(|request| request.curl.clone());
+    let curl = curl.filter(|curl| !curl.is_empty());
     failed.chain(curl).collect::<Vec<_>>().join("\n")
 }
 

@@ -5,7 +5,7 @@
 //! without any secret) → [`junit`].
 //!
 //! Texts are filled in by [`template`] (what its expressions do, `expression` knows; what their `filters` make is bounded) from `scope`, values are found by [`path`] in an answer's `document`, answers are judged by
-//! `judge` and `compare`; `mask` keeps secrets out of all that is shown,
+//! `judge` and `compare`, read as `charset` says; `mask` keeps secrets out of all that is shown,
 //! however they are written (`writing`).
 //!
 //! On a server [`journeys`] keeps them as [`kept`] says, [`engine`] queues the runs that are due, [`runner`]
@@ -16,6 +16,7 @@ mod announce;
 mod bad_template;
 pub mod bounds;
 mod cancel;
+mod charset;
 mod compare;
 pub mod courier;
 mod curl;

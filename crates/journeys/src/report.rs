@@ -95,7 +95,7 @@ pub struct RequestRecord {
     /// What was sent, shortened.
     #[schema(required)]
     pub body: Option<String>,
-    /// The same as a command of the shell, whole, with secrets as variables of it.
+    /// The same as a command of the shell, whole, with secrets as variables of it; empty where it would be too long.
     pub curl: String,
 }
 

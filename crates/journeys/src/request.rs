@@ -9,13 +9,12 @@ use mainstay_outbound::web::{RequestError, WebMethod, WebRequestBuilder};
 use url::Url;
 
 use crate::bounds::MAX_RENDERED;
-use crate::curl::{self, Shown};
+use crate::curl::{self, Content, Shown};
 use crate::mask::unmarked;
 use crate::model::{Body, Method, Request};
 use crate::report::{HeaderRecord, RequestRecord};
 use crate::scope::{Context, Face, MARK, MARK_END, Scope};
 use crate::template::TemplateError;
-use crate::text::cut;
 
 /// The word for these calls in the metrics.
 const PURPOSE: &str = "journey";
@@ -58,6 +57,8 @@ struct Parts {
     url: String,
     headers: Vec<(String, String)>,
     body: Option<String>,
+    /// The same before it was escaped, where it is a form.
+    fields: Vec<(String, String)>,
 }
 
 /// Fills a request in and makes it ready. It takes no longer than `at_most`, and an answer of so many bytes.
@@ -110,27 +111,30 @@ impl Parts {
         for (name, value) in &request.headers {
             headers.push((name.clone(), value.text(context)?));
         }
+        let mut fields = Vec::new();
         let has_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         let (body, kind) = match &request.body {
             Body::Empty => (None, None),
             Body::Json(json) => (Some(json.value(context)?.to_string()), Some("application/json")),
             Body::Text(text) => (Some(text.text(context)?), Some("text/plain; charset=utf-8")),
-            Body::Form(fields) => {
-                let mut form = form_urlencoded::Serializer::new(String::new());
-                for (name, value) in fields {
-                    form.append_pair(name, &value.text(context)?);
+            Body::Form(form) => {
+                for (name, value) in form {
+                    fields.push((name.clone(), value.text(context)?));
                 }
-                (Some(form.finish()), Some("application/x-www-form-urlencoded"))
+                let form =
+                    form_urlencoded::Serializer::new(String::new()).extend_pairs(&fields).finish();
+                (Some(form), Some("application/x-www-form-urlencoded"))
             }
         };
         headers.extend(
             kind.filter(|_| !has_type).map(|kind| ("content-type".to_owned(), kind.to_owned())),
         );
-        Ok(Self { url, headers, body })
+        Ok(Self { url, headers, body, fields })
     }
 
     /// What is shown, from the parts of that face.
     fn record(mut self, request: &Request) -> RequestRecord {
+        let asked = without_password(&as_asked(&self.url));
         self.url = without_password(&decoded_marks(&self.url));
         self.body = self.body.map(|body| decoded_marks(&body));
         for (name, value) in &mut self.headers {
@@ -141,11 +145,13 @@ impl Parts {
         }
         let curl = curl::command(&Shown {
             method: request.method.name(),
-            url: &self.url,
+            url: &asked,
             headers: &self.headers,
-            body: self.body.as_deref(),
+            body: self.content(),
             follow: request.follow,
         });
+        // Half a command would do something else than the whole one.
+        let curl = if curl.len() > MAX_RENDERED { String::new() } else { curl };
         let header =
             |(name, value): (String, String)| HeaderRecord { name, value: unmarked(&value) };
         RequestRecord {
@@ -153,9 +159,27 @@ impl Parts {
             url: unmarked(&self.url),
             headers: self.headers.into_iter().map(header).collect(),
             body: self.body.map(|body| unmarked(&body)),
-            curl: cut(&curl, MAX_RENDERED),
+            curl: mainstay_base::replace_nul(&curl).into_owned(),
         }
     }
+
+    /// What is sent, as the shell is told: a secret in a form is escaped only once it is filled in.
+    fn content(&self) -> Content<'_> {
+        match &self.body {
+            None => Content::Empty,
+            Some(_) if self.fields.iter().any(|(_, value)| value.contains(MARK)) => {
+                Content::Fields(&self.fields)
+            }
+            Some(body) => Content::Text(body),
+        }
+    }
+}
+
+/// The address as it is asked for: what an address can't hold, such as a space, is escaped. Where a secret hides what it
+/// is, only the spaces are.
+fn as_asked(url: &str) -> String {
+    let asked = Url::parse(url).map_or_else(|_| url.replace(' ', "%20"), String::from);
+    decoded_marks(&asked)
 }
 
 /// The filter `urlencode` and forms write the marks of secrets in their own way.

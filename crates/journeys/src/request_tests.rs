@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::bounds::{MAX_ANSWER, MAX_RUN};
+use crate::bounds::{MAX_ANSWER, MAX_RUN, MAX_TEMPLATE};
 use crate::model::Journey;
 
 /// What the first step of a journey with this request sends.
@@ -12,7 +12,8 @@ fn ready_for(step: &str) -> Result<Ready, NotReady> {
         step.replace('\n', "\n    ")
     );
     let journey = Journey::parse(&text).unwrap();
-    let secrets = BTreeMap::from([("KEY".to_owned(), Secret::new("hunter 2".to_owned()))]);
+    let secret = |name: &str, value: &str| (name.to_owned(), Secret::new(value.to_owned()));
+    let secrets = BTreeMap::from([secret("KEY", "hunter 2"), secret("HOST", "inner")]);
     let scope = Scope::new(journey.vars.clone(), Arc::new(secrets));
     ready(&journey.steps[0].request, &scope, MAX_RUN, MAX_ANSWER)
 }
@@ -53,7 +54,38 @@ fn bodies_have_their_types() {
 fn a_password_in_an_address_is_not_shown() {
     let shown = ready_for("get: 'http://ada:pass@127.0.0.1:1/x'").unwrap().shown;
     assert_eq!(shown.url, "http://ada:[secret]@127.0.0.1:1/x");
-    assert_eq!(shown.curl, "curl -sS -i -L 'http://ada:[secret]@127.0.0.1:1/x'");
+    assert_eq!(shown.curl, "curl -sS -i -g -L 'http://ada:[secret]@127.0.0.1:1/x'");
+}
+
+#[test]
+fn a_command_asks_for_what_was_asked_for() {
+    let curl = |step: &str| ready_for(step).unwrap().shown.curl;
+    assert_eq!(
+        curl("get: '{{ base }}/red shoes?q=größe 42&f[a]={1}'"),
+        "curl -sS -i -g -L 'http://127.0.0.1:1/red%20shoes?q=gr%C3%B6%C3%9Fe%2042&f[a]={1}'"
+    );
+    assert_eq!(
+        curl("get: 'http://{{ secret.HOST }}.example.com/a b'"),
+        "curl -sS -i -g -L 'http://'\"${HOST}\"'.example.com/a%20b'"
+    );
+    assert_eq!(
+        curl("get: 'http://ada:{{ secret.KEY }}@127.0.0.1:1/'"),
+        "curl -sS -i -g -L 'http://ada:'\"${KEY}\"'@127.0.0.1:1/'"
+    );
+    let form = curl("post: '{{ base }}/'\nform: {a: 'b c', key: '{{ secret.KEY }}'}");
+    assert!(
+        form.ends_with("--data-urlencode 'a=b c' --data-urlencode 'key='\"${KEY}\"''"),
+        "{form}"
+    );
+    let plain = curl("post: '{{ base }}/'\nform: {a: 'b c'}");
+    assert!(plain.ends_with("--data-raw 'a=b+c'"), "{plain}");
+}
+
+#[test]
+fn half_a_command_is_none() {
+    let body = "'".repeat(MAX_TEMPLATE);
+    let shown = ready_for(&format!("post: '{{{{ base }}}}/'\nbody: \"{body}\"")).unwrap().shown;
+    assert_eq!(shown.curl, "");
 }
 
 #[test]

@@ -120,6 +120,8 @@ fn the_schema_and_the_parser_are_of_one_mind() {
         ("expect headers: {a: 5}", true),
         ("expect body_contains: [5]", true),
         ("expect body_contains: 404", false),
+        ("expect body_contains: ''", false),
+        ("expect body_contains: [a, '']", false),
         ("expect status: [200, 4xx]", true),
         ("expect status: 600", false),
         ("poll on_timeout: {error: 5}", true),

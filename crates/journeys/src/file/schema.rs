@@ -34,6 +34,11 @@ schema_of! {
 }
 
 schema_of! {
+    /// A text that is looked for.
+    Sought, |_generator| json_schema!({ "type": ["string", "number", "boolean"], "minLength": 1 })
+}
+
+schema_of! {
     /// A name that people read.
     Name, |_generator| json_schema!({
         "type": ["string", "number", "boolean"],

@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::forms::{CaptureForm, OnTimeoutForm, OneOrMany, Span, Statuses};
-use super::schema::{Address, Conditions, Event, Name, Text, Word, of_a_request, variable_names};
+use super::schema::{
+    Address, Conditions, Event, Name, Sought, Text, Word, of_a_request, variable_names,
+};
 use crate::bounds::{
     MAX_CAPTURES, MAX_HEADERS, MAX_POLLS, MAX_RULES, MAX_TOLERATED, MAX_TOUCHES, MAX_VARS,
 };
@@ -190,7 +192,7 @@ pub(super) struct ExpectShape {
     #[schemars(with = "Option<BTreeMap<String, Text>>", extend("maxProperties" = MAX_HEADERS))]
     pub(super) headers: Option<BTreeMap<String, String>>,
     /// A text, or texts, that its body must contain.
-    #[schemars(with = "Option<OneOrMany<Text>>")]
+    #[schemars(with = "Option<OneOrMany<Sought>>")]
     pub(super) body_contains: Option<OneOrMany<String>>,
     /// How long it may take.
     pub(super) within: Option<Span>,

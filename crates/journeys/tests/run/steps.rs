@@ -121,3 +121,24 @@ async fn all_that_a_run_captures_is_bounded() {
     assert_eq!(run.failures[0].kind, FailureKind::Bound);
     assert!(run.failures[0].message.contains("all that the run captures"), "{:?}", run.failures);
 }
+
+#[tokio::test]
+async fn a_body_is_looked_through_as_it_is_written_and_an_empty_text_is_in_none() {
+    let page = b"<h1>Gr\xFC\xDFe</h1>";
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=ISO-8859-1\r\ncontent-length: {}\r\n\
+         connection: close\r\n\r\n",
+        page.len()
+    );
+    let address = answering([head.as_bytes(), page].concat()).await;
+    let text = format!(
+        "journey: x\nmode: record\nvars: {{nothing: ''}}\nsteps:\n\
+         - {{id: a, get: 'http://{address}/', expect: {{body_contains: Grüße}}}}\n\
+         - {{id: b, get: 'http://{address}/', expect: {{body_contains: '{{{{ nothing }}}}'}}}}\n"
+    );
+    let journey = Journey::parse(&text).unwrap();
+    let run = run(&journey, options(None, None, true), Arc::new(())).await.unwrap();
+    assert_eq!(states(&run), [StepState::Passed, StepState::Failed], "{run:#?}");
+    let told = run.steps[1].error.as_deref().unwrap();
+    assert!(told.contains("came out as an empty text"), "{told}");
+}

@@ -69,14 +69,14 @@ pub(crate) fn states(run: &RunRecord) -> Vec<StepState> {
 }
 
 /// A service that answers everything so.
-pub(crate) async fn answering(answer: impl Into<String>) -> SocketAddr {
+pub(crate) async fn answering(answer: impl Into<Vec<u8>>) -> SocketAddr {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, answer) = (listener.local_addr().unwrap(), answer.into());
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let _ = stream.read(&mut [0; 4_096]).await;
-            let _ = stream.write_all(answer.as_bytes()).await;
+            let _ = stream.write_all(&answer).await;
         }
     });
     address

@@ -130,3 +130,33 @@ it('lets readers read, and nothing else', async () => {
   await visit.page.getByText('Journeys are changed by editors and admins.').waitFor();
   await visit.page.context().close();
 });
+
+it('keeps what is written while it is saved, and says when nobody looked it over', async () => {
+  const { page } = here;
+  await go(page, '/journeys/new');
+  await editor(page).waitFor();
+  const status = page.getByRole('status');
+  await page.route('**/api/journeys/check', (route) => route.abort());
+  await editor(page).fill(source('unlooked').replace('expect:', 'expct:'));
+  await status.filter({ hasText: 'Not looked over' }).waitFor();
+  // The server judges what nobody looked over.
+  await page.keyboard.press('Control+s');
+  await page.getByText('The journey is not valid').waitFor();
+  await page.unroute('**/api/journeys/check');
+  await editor(page).fill(source('unlooked'));
+  await page.getByText('unlooked: 1 step, by hand').waitFor();
+  let saving: (() => void) | undefined;
+  await page.route('**/api/journeys', async (route) => {
+    await new Promise<void>((resolve) => { saving = resolve; });
+    await route.continue();
+  });
+  await page.keyboard.press('Control+s');
+  await expect.poll(() => saving !== undefined).toBe(true);
+  await editor(page).fill(`${source('unlooked')}# more\n`);
+  saving?.();
+  await page.getByText('is saved, without what you have written since').waitFor();
+  expect(await editor(page).inputValue()).toContain('# more');
+  await page.unroute('**/api/journeys');
+  await page.keyboard.press('Control+s');
+  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+});

@@ -28,6 +28,10 @@ impl Site<'_> {
         let contains_way = way.key("body_contains");
         self.mistakes.at_most(&contains_way, contains.len(), MAX_CONTAINS, "texts");
         let mut body_contains = Vec::new();
+        if contains.iter().any(String::is_empty) {
+            let message = "an empty text stands in every body; give one, or leave it out";
+            self.mistakes.add(&contains_way, message);
+        }
         for text in contains {
             body_contains.extend(self.template(&contains_way, text, May::Variables));
         }

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use mainstay_journeys::bounds::MAX_FILE_BYTES;
 use mainstay_journeys::{Journey, Mistake};
 
+use super::words::clean;
 use crate::output::write_stderr;
 
 /// Reads a journey; `-` is standard input. What is wrong with it is told on standard error, a line for
@@ -38,7 +39,9 @@ pub(super) fn journey(path: &Path) -> anyhow::Result<Option<Journey>> {
 }
 
 fn listed(name: &str, mistakes: &[Mistake]) -> String {
-    mistakes.iter().map(|mistake| format!("{name}:{mistake}\n")).collect()
+    // A key or a value may hold what would move the cursor.
+    let lines = mistakes.iter().map(|mistake| format!("{}\n", clean(&format!("{name}:{mistake}"))));
+    lines.collect()
 }
 
 /// One byte more than there may be tells that there are too many.

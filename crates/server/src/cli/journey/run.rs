@@ -40,7 +40,7 @@ MAINSTAY_SECRET_TOKEN of the environment, and is never shown. Exit codes: 0 it p
 Ctrl-C or SIGTERM ends the run as cancelled: what came of it so far is told, also by --json and
 --junit, and the exit code is 1 in every mode. A second one ends at once (130 or 143).";
 
-/// How often a tree is drawn anew while nothing happens.
+/// How often a tree is drawn anew: not at each thing that happens, which a slow terminal would hold up.
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 
 /// How long a run that is stopped may take to tell how far it came.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mainstay_base::{Clock, Moment, SystemClock};
-use mainstay_journeys::report::StepState;
+use mainstay_journeys::report::{PollerRecord, PollerState, StepRecord, StepState};
 use mainstay_journeys::{Journey, News, Observer, RunRecord};
 
 use unicode_width::UnicodeWidthChar as _;
@@ -74,10 +74,8 @@ impl Tree {
     pub(super) fn draw(&self) {
         let (rows, columns) = size();
         let mut state = self.state();
-        let lines = state.lines(self.clock.moment(), self.colors);
-        let hidden = lines.len().saturating_sub(rows.saturating_sub(1));
-        let lines: Vec<String> =
-            lines.iter().skip(hidden).map(|line| fitting(line, columns)).collect();
+        let lines = state.window(self.clock.moment(), self.colors, rows.saturating_sub(1));
+        let lines: Vec<String> = lines.iter().map(|line| fitting(line, columns)).collect();
         redraw(&mut state, &lines);
     }
 
@@ -90,14 +88,21 @@ impl Tree {
 
     /// Draws it for the last time, with what came of it.
     pub(super) fn end(&self, run: &RunRecord) {
-        for step in run.steps.iter().filter(|step| step.state == StepState::Skipped) {
-            let error = step.error.clone();
-            self.change(&step.id, |branch| (branch.state, branch.error) = (Growth::Skipped, error));
-        }
+        self.settle(run);
         self.draw_whole();
         let failures = run.failures.iter().map(|one| format!("  {}\n", words::failure(one)));
         let sum = format!("{}\n", words::sum(run));
         let _ = write_stdout(&failures.chain([sum]).collect::<String>());
+    }
+
+    /// What the end of the run cut off tells of no end of its own: nothing is under way any more.
+    fn settle(&self, run: &RunRecord) {
+        for step in &run.steps {
+            self.change(&step.id, |branch| branch.end(step));
+        }
+        for poller in &run.pollers {
+            self.change(&poller.step, |branch| branch.poll = Some(Watch::ended(poller)));
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -119,15 +124,7 @@ impl Observer for Tree {
             News::StepBegan { step } => {
                 self.change(step, |branch| branch.state = Growth::Running(now));
             }
-            News::StepEnded(step) => self.change(&step.id, |branch| {
-                branch.state = match step.state {
-                    StepState::Passed => Growth::Passed,
-                    StepState::Failed => Growth::Failed,
-                    StepState::Skipped => Growth::Skipped,
-                };
-                branch.line = words::step(step);
-                branch.error.clone_from(&step.error);
-            }),
+            News::StepEnded(step) => self.change(&step.id, |branch| branch.end(step)),
             News::Event(event) => {
                 let at = words::time(event.offset_ms);
                 let line = words::plain(&format!("{} at {at}", event.name));
@@ -138,6 +135,9 @@ impl Observer for Tree {
                     branch.events.push_back(line);
                 });
             }
+            News::PollerBegan { step } => self.change(step, |branch| {
+                branch.watch(now);
+            }),
             News::Polled { step, poll_count } => self.change(step, |branch| {
                 let watch = branch.watch(now);
                 watch.polls = *poll_count;
@@ -149,7 +149,6 @@ impl Observer for Tree {
             }),
             _ => {}
         }
-        self.draw();
     }
 }
 
@@ -157,6 +156,16 @@ impl Branch {
     fn new(id: &str) -> Self {
         let (id, line) = (id.to_owned(), id.to_owned());
         Self { id, state: Growth::Waiting, line, error: None, events: VecDeque::new(), poll: None }
+    }
+
+    fn end(&mut self, step: &StepRecord) {
+        self.state = match step.state {
+            StepState::Passed => Growth::Passed,
+            StepState::Failed => Growth::Failed,
+            StepState::Skipped => Growth::Skipped,
+        };
+        self.line = words::step(step);
+        self.error.clone_from(&step.error);
     }
 
     fn watch(&mut self, now: Moment) -> &mut Watch {
@@ -177,7 +186,39 @@ impl Branch {
     }
 }
 
+impl Watch {
+    fn ended(poller: &PollerRecord) -> Self {
+        let state = match poller.state {
+            PollerState::Done | PollerState::TimedOut => Growth::Passed,
+            PollerState::Stopped => Growth::Skipped,
+            PollerState::Failed => Growth::Failed,
+        };
+        Self { state, polls: poller.poll_count, error: poller.error.clone() }
+    }
+}
+
 impl State {
+    /// The title and as many lines as there is room for: where not all fit, those of the steps that began last.
+    fn window(&self, now: Moment, colors: bool, room: usize) -> Vec<String> {
+        let lines = self.lines(now, colors);
+        let below = room.saturating_sub(1);
+        let most = lines.len().saturating_sub(below);
+        if lines.len() <= room {
+            return lines;
+        }
+        let from = self.begun(now).saturating_sub(below).clamp(1, most);
+        let title = lines.iter().take(1);
+        title.chain(lines.iter().skip(from).take(below)).cloned().collect()
+    }
+
+    /// How many lines there are to the end of the last step that has begun.
+    fn begun(&self, now: Moment) -> usize {
+        let last = self.steps.iter().rposition(|branch| branch.state != Growth::Waiting);
+        let begun = self.steps.iter().take(last.map_or(0, |last| last.saturating_add(1)));
+        let lines = begun.map(|branch| branch.twigs(now, false).len().saturating_add(1));
+        lines.sum::<usize>().saturating_add(1)
+    }
+
     fn lines(&self, now: Moment, colors: bool) -> Vec<String> {
         let since = now.since(self.began).as_secs_f64() * MILLIS_PER_SECOND;
         let mut lines = vec![words::plain(&format!("{}  {}", self.title, words::time(since)))];
@@ -241,15 +282,24 @@ fn fitting(line: &str, columns: usize) -> String {
     let (mut fitted, mut width, mut is_color) = (String::new(), 0_usize, false);
     for letter in line.chars() {
         is_color |= letter == '\u{1b}';
-        if !is_color {
-            width = width.saturating_add(letter.width().unwrap_or(0));
+        if is_color {
+            // Also behind the edge: a colour that began has to end.
+            fitted.push(letter);
+            is_color = letter != 'm';
+            continue;
         }
+        width = width.saturating_add(place(letter));
         if width <= columns {
             fitted.push(letter);
         }
-        is_color &= letter != 'm';
     }
     fitted
+}
+
+/// How many columns a letter takes. Behind a sign that can be a picture too, one asks for the picture, which is wider.
+fn place(letter: char) -> usize {
+    const PICTURE: char = '\u{FE0F}';
+    if letter == PICTURE { 1 } else { letter.width().unwrap_or(0) }
 }
 
 fn turn(now: Moment, since: Moment) -> &'static str {
@@ -269,7 +319,11 @@ fn counted(polls: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
     use std::time::Duration;
+
+    use mainstay_base::Timestamp;
+    use mainstay_journeys::{Mode, RunOutcome};
 
     fn moment(millis: u64) -> Moment {
         Moment::from_origin(Duration::from_millis(millis))
@@ -281,6 +335,8 @@ mod tests {
         assert_eq!(fitting("short", 8), "short");
         assert_eq!(fitting("支払い完了", 7), "支払い");
         assert_eq!(fitting("cafe\u{301} au lait", 7), "cafe\u{301} au");
+        assert_eq!(fitting("├─ \u{1b}[32m✓\u{1b}[0m create", 3), "├─ \u{1b}[32m\u{1b}[0m");
+        assert_eq!(fitting("❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}", 4), "❤\u{fe0f}❤\u{fe0f}");
     }
 
     #[test]
@@ -305,6 +361,96 @@ mod tests {
                 "├─ ✗ charge",
                 "│    status: expected 201, got 500",
                 "└─ ○ refund",
+            ]
+        );
+    }
+
+    fn tree(steps: &[&str]) -> Tree {
+        let steps: String =
+            steps.iter().map(|id| format!("- id: {id}\n  get: http://127.0.0.1/\n")).collect();
+        let journey = Journey::parse(&format!("journey: pay\nsteps:\n{steps}")).unwrap();
+        Tree::new(&journey, "halt", false)
+    }
+
+    #[test]
+    fn where_not_all_fits_what_began_last_is_shown_below_the_title() {
+        let ids: Vec<String> = (0..100).map(|number| format!("s{number}")).collect();
+        let tree = tree(&ids.iter().map(String::as_str).collect::<Vec<_>>());
+        let shown = |room| {
+            let lines = tree.state().window(moment(0), false, room);
+            let words = lines.iter().map(|line| line.split_whitespace().nth(2).unwrap().to_owned());
+            words.skip(1).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(4), ["s0", "s1", "s2"]);
+        for id in ids.iter().take(51) {
+            tree.tell(&News::StepBegan { step: id });
+        }
+        assert_eq!(shown(4), ["s48", "s49", "s50"]);
+        assert_eq!((shown(1).len(), shown(101).len()), (0, 100));
+        for id in &ids {
+            tree.tell(&News::StepBegan { step: id });
+        }
+        assert_eq!(shown(3), ["s98", "s99"]);
+    }
+
+    #[test]
+    fn a_poller_is_shown_before_its_first_answer() {
+        let tree = tree(&["create"]);
+        tree.tell(&News::PollerBegan { step: "create" });
+        let lines = tree.state().lines(moment(0), false);
+        assert!(lines.iter().any(|line| line.contains("polling, 0 polls")), "{lines:?}");
+    }
+
+    #[test]
+    fn nothing_is_under_way_once_the_run_has_ended() {
+        let tree = tree(&["create", "charge"]);
+        tree.tell(&News::StepBegan { step: "create" });
+        tree.tell(&News::PollerBegan { step: "create" });
+        let step = |id: &str, state| StepRecord {
+            id: id.to_owned(),
+            state,
+            offset_ms: 0.0,
+            duration_ms: 20.0,
+            request: None,
+            answer: None,
+            checks: vec![],
+            captures: BTreeMap::new(),
+            error: Some("the run ended".to_owned()),
+        };
+        let poller = PollerRecord {
+            id: 1,
+            step: "create".to_owned(),
+            state: PollerState::Stopped,
+            offset_ms: 0.0,
+            duration_ms: 20.0,
+            poll_count: 1,
+            skipped_count: 0,
+            event_count: 0,
+            request: None,
+            last_value: None,
+            error: None,
+        };
+        tree.settle(&RunRecord {
+            journey: "pay".to_owned(),
+            mode: Mode::Halt,
+            outcome: RunOutcome::Failed,
+            started_at: Timestamp::from_millis(0),
+            duration_ms: 20.0,
+            vars: BTreeMap::new(),
+            steps: vec![step("create", StepState::Failed), step("charge", StepState::Skipped)],
+            events: vec![],
+            pollers: vec![poller],
+            failures: vec![],
+        });
+        let lines = tree.state().lines(moment(0), false);
+        assert_eq!(
+            lines.get(1..).unwrap(),
+            [
+                "├─ ✗ create in 20.0 ms",
+                "│    the run ended",
+                "│    – polling, 1 poll",
+                "└─ – charge",
+                "     the run ended",
             ]
         );
     }

@@ -1,5 +1,6 @@
 //! How a run is told to a person.
 
+use mainstay_base::is_hidden;
 use mainstay_journeys::RunRecord;
 use mainstay_journeys::report::{EventRecord, FailureRecord, StepRecord, StepState};
 
@@ -21,10 +22,14 @@ pub(super) fn time(millis: f64) -> String {
     }
 }
 
-/// On one line and without escape codes: the text may be somebody else's.
+/// On one line, without escape codes and read from its own side: the text may be somebody else's.
+pub(super) fn clean(text: &str) -> String {
+    text.chars().map(|letter| if is_hidden(letter) { ' ' } else { letter }).collect()
+}
+
+/// The same, cut where it is long.
 pub(super) fn plain(text: &str) -> String {
-    let clean = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
-    let clean: String = clean.collect();
+    let clean = clean(text);
     match clean.char_indices().nth(MAX_LINE) {
         Some(_) => clean.chars().take(MAX_LINE.saturating_sub(1)).chain(['…']).collect(),
         None => clean,
@@ -64,4 +69,15 @@ pub(super) fn sum(run: &RunRecord) -> String {
         parts.push(counted(run.failures.len(), word));
     }
     format!("{outcome} in {}: {}", time(run.duration_ms), parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_else_wrote_moves_nothing_on_a_terminal() {
+        assert_eq!(plain("no\u{1b}[2J\u{202e}rule\nfits"), "no [2J rule fits");
+        assert_eq!(plain(&"x".repeat(MAX_LINE + 1)).chars().count(), MAX_LINE);
+    }
 }
