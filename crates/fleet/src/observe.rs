@@ -1,9 +1,13 @@
 //! Looks at a worker: at its agent, and at what the provider says of its machine.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::{Either, select, try_join};
 use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
 
 use crate::agents::AgentDoor;
 use crate::decide::{Look, said};
@@ -25,7 +29,7 @@ impl Fleet {
         if let Glimpse::Settled(found) = self.glimpse(crew, slots).await {
             return found;
         }
-        tokio::time::sleep(self.shared.pace.confirm(self.chance())).await;
+        sleep(self.shared.pace.confirm(self.chance())).await;
         match self.glimpse(crew, slots).await {
             Glimpse::Settled(found) => found,
             Glimpse::Silent(why) => Look::Lost(why),
@@ -72,23 +76,38 @@ impl Fleet {
         provider: Option<&Arc<dyn Provider>>,
     ) -> Glimpse {
         let limit = self.shared.pace.probe;
-        let mut why = silence(limit);
-        let asking = async {
-            match self.ask_agent(worker, machine).await {
-                Ok(found) => return Glimpse::Settled(found),
-                Err(error) => why = error,
-            }
-            let Some(provider) = provider else { return Glimpse::Silent(why.clone()) };
-            match seen(&**provider, machine).await {
-                Err(ProviderError::Gone(why)) => Glimpse::Settled(Look::Gone(gone(&why))),
+        // Both within one time: a crash is known in time whatever the provider does.
+        let over = sleep(limit);
+        let agent = async {
+            let asked = timeout(limit, self.ask_agent(worker, machine)).await;
+            asked.unwrap_or_else(|_| Err(silence(limit)))
+        };
+        let mut agent = pin!(agent);
+        // Who is gone for ever says nothing either, and its provider knows: both are waited for from here on.
+        let early = timeout(self.shared.pace.silence, &mut agent).await;
+        let answering = async {
+            let answer = match early {
+                Ok(answer) => answer,
+                Err(_) => agent.await,
+            };
+            // An answer ends the waiting for the other one, as an error does.
+            answer.map_or_else(Ok, Err)
+        };
+        let hearing = async {
+            let Some(provider) = provider else { return Ok(None) };
+            match select(seen(&**provider, machine).boxed(), pin!(over)).await {
+                Either::Left((Err(ProviderError::Gone(why)), _)) => Err(Look::Gone(gone(&why))),
                 // The provider's trouble says nothing, and its word that the machine runs does not make
                 // the agent answer; both help whoever reads it.
-                said => Glimpse::Silent(format!("{why}; {}", said::words(provider.kind(), &said))),
+                Either::Left((said, _)) => Ok(Some(said::words(provider.kind(), &said))),
+                Either::Right(_) => Ok(Some(no_word(provider.kind(), limit))),
             }
         };
-        // Both within one time: a crash is known in time whatever the provider does.
-        let asked = tokio::time::timeout(limit, asking).await;
-        asked.unwrap_or(Glimpse::Silent(why))
+        match try_join(answering, hearing).await {
+            Err(found) => Glimpse::Settled(found),
+            Ok((why, None)) => Glimpse::Silent(why),
+            Ok((why, Some(word))) => Glimpse::Silent(format!("{why}; {word}")),
+        }
     }
 
     async fn ask_provider_first(
@@ -99,7 +118,7 @@ impl Fleet {
     ) -> Glimpse {
         // Each has a time of its own: a provider that says nothing is not a worker that says nothing.
         let limit = self.shared.pace.probe;
-        let sighting = match tokio::time::timeout(limit, seen(&**provider, machine)).await {
+        let sighting = match timeout(limit, seen(&**provider, machine)).await {
             Ok(Ok(sighting)) => sighting,
             Ok(Err(ProviderError::Gone(why))) => return Glimpse::Settled(Look::Gone(gone(&why))),
             Ok(Err(error)) => return Glimpse::Settled(Look::Unknown(error.to_string())),
@@ -112,7 +131,7 @@ impl Fleet {
             }
             MachineState::Running => {
                 let asking = self.ask_agent(worker, &sighting.machine);
-                let asked = tokio::time::timeout(limit, asking).await;
+                let asked = timeout(limit, asking).await;
                 let answer = asked.unwrap_or_else(|_| Err(silence(limit)));
                 let told = answer.map(|found| found.while_it_is(provider_state));
                 told.map_or_else(Glimpse::Silent, Glimpse::Settled)
@@ -131,6 +150,7 @@ impl Fleet {
             Err(error) => Err(error.to_string()),
         }
     }
+
 }
 
 /// What the provider says of a machine; that it is gone, only when it says so twice.
