@@ -49,6 +49,12 @@ async fn main() {
         checks_run: 0,
         uptime_s: 0,
     };
+    if manner == "late" {
+        std::fs::write(home.join("pid"), std::process::id().to_string()).expect("a file");
+        while !home.join("go").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    }
     if manner != "mute" {
         card.write(&home).expect("a card");
     }

@@ -59,14 +59,22 @@ impl Processes {
 
     /// Has an agent in a home: the one that is there, or a new one.
     async fn inhabit(&self, home: &Home, name: &MachineName) -> Result<Machine, ProviderError> {
-        if home.is_inhabited() {
-            let card = home.card().ok_or_else(|| nobody_answers("it has not said where yet"))?;
-            self.adopt(name, &card).await?;
-            return Ok(machine(name, &card));
-        }
-        home.tear_card().and_then(|()| home.unmark_stopped()).map_err(|error| disk(&error))?;
-        let card = child::spawn(home, name, &self.settings).await?;
-        self.remember(&card);
+        let card = match home.is_inhabited() {
+            true => {
+                let card =
+                    home.card().ok_or_else(|| nobody_answers("it has not said where yet"))?;
+                self.adopt(name, &card).await?;
+                card
+            }
+            false => {
+                home.tear_card().map_err(|error| disk(&error))?;
+                let card = child::spawn(home, name, &self.settings).await?;
+                self.remember(&card);
+                card
+            }
+        };
+        // Not before it is up: whoever goes on for one that died in between finds it stopped, and comes here.
+        home.unmark_stopped().map_err(|error| disk(&error))?;
         Ok(machine(name, &card))
     }
 
@@ -107,11 +115,14 @@ impl Processes {
     }
 
     async fn rouse(&self, machine: &Machine) -> Result<Machine, ProviderError> {
+        let home = Home::of(&self.settings.folder, &machine.name);
+        // A start that nobody lived to write down has left another run than the one that is known.
+        let was_begun = home.card().is_some_and(|card| !is_run(&card, machine));
+        if was_begun {
+            return self.inhabit(&home, &machine.name).await;
+        }
         match self.see(machine).await?.state {
-            MachineState::Stopped => {
-                let home = Home::of(&self.settings.folder, &machine.name);
-                self.inhabit(&home, &machine.name).await
-            }
+            MachineState::Stopped => self.inhabit(&home, &machine.name).await,
             _ => Ok(machine.clone()),
         }
     }
