@@ -69,6 +69,9 @@ pub struct Agent {
     /// Network, host or suffix whose inner addresses nets may call; can be given several times
     #[arg(long = "allow", value_name = "ENTRY")]
     allowed: Vec<String>,
+    /// File with certificates that nets trust beside the system's, in PEM form
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// Leave the session of whoever started it, and outlive them
     #[arg(long)]
     own_session: bool,
@@ -162,7 +165,9 @@ fn web(agent: &Agent, clock: &Arc<dyn Clock>, own_port: u16) -> anyhow::Result<W
     let allow = AllowList::parse(&agent.allowed).context("--allow can't be used")?;
     // Nobody can have it call itself.
     let policy = Policy { private: agent.private, allow, own: Some(OwnDoor::new(own_port)) };
-    Ok(Web::new(&WebOptions::new(policy, Arc::clone(clock))?)?)
+    let mut options = WebOptions::new(policy, Arc::clone(clock))?;
+    options.ca_file.clone_from(&agent.ca_file);
+    Web::new(&options).context("--ca-file can't be used")
 }
 
 fn lock(home: &Path) -> anyhow::Result<File> {
