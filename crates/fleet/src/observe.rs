@@ -9,11 +9,15 @@ use futures_util::future::{Either, select, try_join};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use crate::agents::AgentDoor;
+use crate::agents::{AgentDoor, AgentHealth};
 use crate::decide::{Look, said};
 use crate::fleet::Fleet;
 use crate::model::{Crew, Worker, WorkerStatus};
 use crate::providers::{Machine, MachineState, Provider, ProviderError, ProviderKind, Sighting};
+
+/// What is said of an agent that was started under other rules.
+const OUTDATED: &str = "its agent was started under other rules of what it may call (outbound.allow, \
+    outbound.ca_file, public_url, listen); retry the worker";
 
 /// What one question found.
 enum Glimpse {
@@ -146,11 +150,21 @@ impl Fleet {
         let door: Option<AgentDoor> = self.door(worker, machine);
         let door = door.ok_or_else(|| "its machine has no address".to_owned())?;
         match self.shared.agents.health(&door).await {
-            Ok(health) => health.trouble().map_or_else(|| Ok(Look::answered(health)), Err),
+            Ok(health) => {
+                let trouble = health.trouble().or_else(|| self.outdated(worker, &health));
+                trouble.map_or_else(|| Ok(Look::answered(health)), Err)
+            }
             Err(error) => Err(error.to_string()),
         }
     }
 
+    /// Why an agent is not to be used any more although it is well: what it may call, it was told before that was
+    /// changed. Nobody can tell it anew.
+    fn outdated(&self, worker: &Worker, health: &AgentHealth) -> Option<String> {
+        let rules = self.shared.providers.of(worker.provider)?.policy()?;
+        let told = health.policy.as_deref()?;
+        (told != rules).then(|| OUTDATED.to_owned())
+    }
 }
 
 /// What the provider says of a machine; that it is gone, only when it says so twice.

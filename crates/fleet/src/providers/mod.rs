@@ -94,6 +94,12 @@ pub trait Provider: Send + Sync + 'static {
         false
     }
 
+    /// What the rules of what agents may call are called, where the provider gives them: an agent that says another
+    /// word was started under other ones.
+    fn policy(&self) -> Option<&str> {
+        None
+    }
+
     /// Asks for as little as can be asked for: whether it answers at all.
     fn answers(&self) -> Outcome<'_, ()> {
         let listing = self.list();

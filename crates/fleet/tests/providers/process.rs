@@ -94,6 +94,22 @@ async fn a_start_that_was_cut_off_in_the_middle_goes_on_with_the_process_that_it
 }
 
 #[tokio::test]
+async fn one_that_was_started_under_other_rules_is_not_started_again_but_replaced() {
+    let (folder, first) = house("");
+    let machine = first.create(&order(1)).await.unwrap();
+    let former = card(folder.path(), &machine);
+    let mut settings = process_settings(folder.path(), "");
+    settings.arguments = vec!["--allow".to_owned(), "10.0.0.0/8".to_owned()];
+    let next = processes(settings);
+    let again = next.create(&order(1)).await.unwrap();
+    let now = card(folder.path(), &again);
+    assert!(!former.process.is_alive() && now.process.is_alive());
+    assert_eq!(now.policy.as_deref(), next.policy());
+    assert_ne!(now.policy, former.policy);
+    next.destroy(&again).await.unwrap();
+}
+
+#[tokio::test]
 async fn one_that_does_not_know_our_token_is_not_taken_over() {
     let (folder, first) = house("");
     let machine = first.create(&order(1)).await.unwrap();

@@ -142,6 +142,7 @@ impl Agents for Door {
             worker_id: made.order.worker,
             boot_id: made.boot,
             generation: made.order.generation,
+            policy: None,
             loaded_nets: made
                 .nets
                 .iter()

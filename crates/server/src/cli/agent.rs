@@ -75,6 +75,9 @@ pub struct Agent {
     /// Leave the session of whoever started it, and outlive them
     #[arg(long)]
     own_session: bool,
+    /// What whoever starts it calls what it may call; it says so again
+    #[arg(long, value_name = "WORD", hide = true)]
+    policy: Option<String>,
 }
 
 /// Runs nets until a signal asks to stop, or nobody calls any more.
@@ -107,10 +110,11 @@ async fn serve(agent: &Agent, token: Secret<String>) -> anyhow::Result<Exit> {
     let (tasks, over) = (TaskTracker::new(), CancellationToken::new());
     let web = web(agent, &clock, listener.local_addr()?.port())?;
     let nets = NetRunner::start(web, Arc::clone(&clock), &tasks, over.clone())?;
-    let identity = Identity { worker, generation, boot_id };
+    let policy = agent.policy.clone();
+    let identity = Identity { worker, generation, boot_id, policy: policy.clone() };
     let program = Program::new(identity, Arc::new(nets), clock);
     if let Some(home) = &agent.home {
-        leave_card(home, &listener, boot_id)?;
+        leave_card(home, &listener, boot_id, policy)?;
     }
     let address = listener.local_addr()?;
     tracing::info!(event = "agent_started", worker_id = %worker, generation, %boot_id, %address,
@@ -179,9 +183,14 @@ fn lock(home: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-fn leave_card(home: &Path, listener: &TcpListener, boot_id: Id) -> anyhow::Result<()> {
+fn leave_card(
+    home: &Path,
+    listener: &TcpListener,
+    boot_id: Id,
+    policy: Option<String>,
+) -> anyhow::Result<()> {
     let process = ProcessId::own().context("/proc does not tell of this process")?;
-    let card = AgentCard { process, address: listener.local_addr()?, boot_id };
+    let card = AgentCard { process, address: listener.local_addr()?, boot_id, policy };
     card.write(home).with_context(|| format!("{} can't be written to", home.display()))
 }
 

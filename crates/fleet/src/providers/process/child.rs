@@ -124,6 +124,7 @@ fn command(home: &Home, name: &MachineName, settings: &ProcessSettings) -> io::R
         .args(["--worker", &worker.to_string()])
         .args(["--generation", &generation.to_string()])
         .args(["--idle-exit", &settings.idle_exit.as_secs().to_string()])
+        .args(["--policy", &settings.policy()])
         .arg("--own-session")
         .args(&settings.arguments)
         .env_clear()

@@ -33,6 +33,8 @@ const LEAVES_WITHIN: Duration = Duration::from_secs(1);
 /// Machines that are processes on this host.
 pub struct Processes {
     settings: ProcessSettings,
+    /// What the rules of the settings are called.
+    policy: String,
     key: AgentKey,
     agents: Arc<dyn Agents>,
     /// Those that have shown who they are.
@@ -47,7 +49,8 @@ impl Processes {
         if let Ok(absolute) = std::path::absolute(&settings.folder) {
             settings.folder = absolute;
         }
-        Self { settings, key, agents, adopted: Mutex::default() }
+        let policy = settings.policy();
+        Self { settings, policy, key, agents, adopted: Mutex::default() }
     }
 
     async fn make(&self, order: &Order) -> Result<Machine, ProviderError> {
@@ -59,6 +62,9 @@ impl Processes {
 
     /// Has an agent in a home: the one that is there, or a new one.
     async fn inhabit(&self, home: &Home, name: &MachineName) -> Result<Machine, ProviderError> {
+        if home.card().is_some_and(|card| self.is_outdated(&card)) {
+            self.end_agent(home).await?;
+        }
         let card = match home.is_inhabited() {
             true => {
                 let card =
@@ -76,6 +82,12 @@ impl Processes {
         // Not before it is up: whoever goes on for one that died in between finds it stopped, and comes here.
         home.unmark_stopped().map_err(|error| disk(&error))?;
         Ok(machine(name, &card))
+    }
+
+    /// Whether an agent was started under other rules of what it may call. One of before there was a word for them
+    /// does not say.
+    fn is_outdated(&self, card: &AgentCard) -> bool {
+        card.policy.as_ref().is_some_and(|policy| *policy != self.policy)
     }
 
     /// Takes an agent over that somebody else started: it must live, and say itself who it is.
@@ -225,6 +237,10 @@ impl Processes {
 impl Provider for Processes {
     fn kind(&self) -> ProviderKind {
         ProviderKind::Process
+    }
+
+    fn policy(&self) -> Option<&str> {
+        Some(&self.policy)
     }
 
     fn create<'a>(&'a self, order: &'a Order) -> Outcome<'a, Machine> {
