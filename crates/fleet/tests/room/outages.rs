@@ -156,6 +156,25 @@ each_database! {
         running.stop().await;
     }
 
+    async fn what_keeps_a_provider_from_answering_is_known_until_it_answers(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
+        let trouble = || house.fleet.providers().of(ProviderKind::Fly).unwrap().trouble();
+        let worker = house.ready(user, "w").await;
+        assert_eq!(trouble(), None);
+        let denied = ProviderError::Denied("401".to_owned());
+        let alone = ProviderError::LeftAlone { retry_after: Duration::from_mins(10) };
+        house.world.fail(Call::Stop, std::slice::from_ref(&denied));
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap_err();
+        let told = trouble().unwrap();
+        assert_eq!((told.code, &told.detail), ("denied", &denied.to_string()));
+        house.world.fail(Call::Stop, &[alone]);
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap_err();
+        assert_eq!(trouble(), Some(told), "why it is left alone is told, and since when it is so");
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap();
+        assert_eq!(trouble(), None);
+        running.stop().await;
+    }
+
     async fn trouble_of_fly_is_shown_although_the_agent_answers(database: &TestDatabase) {
         let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
         let worker = house.ready(user, "w").await;

@@ -150,9 +150,28 @@ pub(super) struct MachineProvider {
     /// What has to be set so that it can be used.
     #[schema(example = "FLY_API_TOKEN, FLY_APP and FLY_IMAGE")]
     settings: &'static str,
+    /// What kept it from what it was last asked for, as far as this instance knows; null when it answered.
+    #[schema(required)]
+    trouble: Option<ProviderTrouble>,
 }
 
-/// The providers of machines, and which of them are set up
+/// What keeps a provider of machines from doing what it is asked for.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ProviderTrouble {
+    /// The word for it: `denied`, `unreachable` or `invalid`.
+    #[schema(example = "denied")]
+    code: &'static str,
+    /// The same for people, and what to do.
+    detail: String,
+    /// Since when it is so.
+    #[schema(value_type = String, format = DateTime)]
+    since: Timestamp,
+    /// When it was asked last.
+    #[schema(value_type = String, format = DateTime)]
+    asked_at: Timestamp,
+}
+
+/// The providers of machines, which of them are set up, and what keeps one from answering
 #[utoipa::path(
     get, path = "/api/workers/providers", operation_id = "list_providers", tag = "fleet",
     responses((status = 200, description = "All that there are", body = Page<MachineProvider>), Refusal)
@@ -163,6 +182,7 @@ pub(super) async fn providers(State(state): State<SharedState>) -> Json<Page<Mac
         provider,
         is_set_up: providers.of(provider).is_some(),
         settings: provider.settings(),
+        trouble: providers.of(provider).and_then(|one| one.trouble()).map(Into::into),
     });
     Json(Page { items: items.into(), next_cursor: None })
 }
@@ -267,6 +287,13 @@ impl EndedOperation {
         let Ended { id, at: ended_at, failure, .. } = ended;
         let (code, detail) = failure.map(|failure| (failure.code.name(), failure.detail)).unzip();
         Self { id, kind, ended_at, code, detail }
+    }
+}
+
+impl From<mainstay_fleet::providers::ProviderTrouble> for ProviderTrouble {
+    fn from(trouble: mainstay_fleet::providers::ProviderTrouble) -> Self {
+        let mainstay_fleet::providers::ProviderTrouble { code, detail, since, asked_at } = trouble;
+        Self { code, detail: sentence(&detail), since, asked_at }
     }
 }
 

@@ -323,7 +323,7 @@ async fn what_is_no_worker_and_no_net_is_refused() {
     let settings = "FLY_API_TOKEN, FLY_APP and FLY_IMAGE";
     assert_eq!(told["items"][0]["provider"], json!("process"));
     assert_eq!(told["items"][0]["is_set_up"], json!(true));
-    let fly = json!({"provider": "fly", "is_set_up": false, "settings": settings});
+    let fly = json!({"provider": "fly", "is_set_up": false, "settings": settings, "trouble": null});
     assert_eq!((&told["items"][1], &told["next_cursor"]), (&fly, &Value::Null));
     let refused = post(&admin, "/api/nets", json!({"name": "n", "definition": []})).await;
     assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("invalid_definition")));

@@ -50,6 +50,29 @@ export function providerOptions(known: readonly MachineProvider[]): Option[] {
   });
 }
 
+/** A provider that does not do what it is asked for. */
+export interface Outage {
+  readonly provider: Provider;
+  readonly title: string;
+  readonly detail: string;
+  readonly since: string;
+  readonly asked: string;
+}
+
+const OUTAGES: Record<string, string> = {
+  denied: 'refuses our token',
+  invalid: 'refuses what it is set up with',
+};
+
+/** The providers that are in trouble, each with what is wrong in a few words. */
+export function outagesOf(known: readonly MachineProvider[]): Outage[] {
+  return known.flatMap(({ provider, trouble }) => {
+    if (trouble === null) return [];
+    const title = `${PROVIDER_NAMES[provider]} ${OUTAGES[trouble.code] ?? "can't be reached"}`;
+    return [{ provider, title, detail: trouble.detail, since: trouble.since, asked: trouble.asked_at }];
+  });
+}
+
 export function doing(kind: string): string {
   return DOING[kind] ?? kind;
 }
