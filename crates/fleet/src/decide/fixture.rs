@@ -25,6 +25,7 @@ pub(crate) fn machine() -> Machine {
         name: MachineName::of(id(100), 5),
         run: None,
         address: Some("http://127.0.0.1:9".to_owned()),
+        region: None,
     }
 }
 

@@ -97,6 +97,19 @@ each_database! {
         running.stop().await;
     }
 
+    async fn where_a_machine_stands_is_known_whatever_was_ordered(database: &TestDatabase) {
+        let (house, running) = House::running(database).await;
+        let user = house.user().await;
+        house.world.make_in("ams");
+        let worker = house.ready(user, "w").await;
+        let seen = house.fleet.find_worker(user, worker).await.unwrap().worker;
+        assert_eq!((seen.region.as_ref(), seen.stands_in()), (None, Some("ams")));
+        house.operate(user, worker, WorkerOperation::Destroy).await.unwrap();
+        let seen = house.fleet.find_worker(user, worker).await.unwrap().worker;
+        assert_eq!(seen.stands_in(), None);
+        running.stop().await;
+    }
+
     async fn an_ambiguous_answer_never_makes_two_machines(database: &TestDatabase) {
         let (house, running) = House::running(database).await;
         let user = house.user().await;

@@ -38,6 +38,9 @@ pub(super) struct Worker {
     /// Where it should stand.
     #[schema(value_type = Option<String>, required, example = "fra")]
     region: Option<Region>,
+    /// Where its machine does stand, by its provider's word; null where there is none, or it does not say.
+    #[schema(required, example = "fra")]
+    machine_region: Option<String>,
     /// How big it should be.
     size: Size,
     /// Where it stands.
@@ -133,10 +136,10 @@ pub(super) struct WantedWorker {
     provider: ProviderKind,
     /// Whether it outlives being stopped.
     category: Category,
-    /// Where it should stand, where the provider has more than one place; of a process of this host, a label.
+    /// Where it should stand at Fly; elsewhere a label.
     #[schema(example = "fra")]
     region: Option<String>,
-    /// How big it should be; small unless given. A process has what this host has, so it takes no other.
+    /// How big it should be at Fly; small unless given. Elsewhere there is nothing to choose.
     size: Option<Size>,
 }
 
@@ -269,11 +272,25 @@ fn checked(wanted: &WantedWorker) -> Result<NewWorker, Error> {
     let region =
         region.map_err(|error| Error::new(Code::InvalidRegion, sentence(&error.to_string())))?;
     let &WantedWorker { provider, category, size, .. } = wanted;
-    if provider == ProviderKind::Process && size.is_some_and(|size| size != Size::default()) {
-        let text = "A process has what this host has, so it has no size; leave size out.";
+    if let Some(text) =
+        sizeless(provider).filter(|_| size.is_some_and(|size| size != Size::default()))
+    {
         return Err(Error::new(Code::InvalidSize, text));
     }
     Ok(NewWorker { name, provider, category, region, size: size.unwrap_or_default() })
+}
+
+/// Why the machines of a provider have no size that could be chosen, where they have none.
+const fn sizeless(provider: ProviderKind) -> Option<&'static str> {
+    match provider {
+        ProviderKind::Process => {
+            Some("A process has what this host has, so it has no size; leave size out.")
+        }
+        ProviderKind::Sprite => {
+            Some("A sprite takes what it needs, so it has no size; leave size out.")
+        }
+        ProviderKind::Fly => None,
+    }
 }
 
 impl FleetOperation {
@@ -319,6 +336,7 @@ impl From<Crew> for Worker {
             generation: worker.generation,
             provider_state: worker.provider_state,
             last_seen_at: worker.last_seen_at,
+            machine_region: worker.machine.as_ref().and_then(|machine| machine.region.clone()),
             url: worker.machine.and_then(|machine| machine.address),
             created_at: worker.created_at,
             nets: nets.into_iter().map(AssignedNet::from).collect(),

@@ -292,12 +292,13 @@ fn machine(name: &MachineName, card: &AgentCard) -> Machine {
         name: name.clone(),
         run: Some(run(card)),
         address: Some(format!("http://{}", card.address)),
+        region: None,
     }
 }
 
 /// A machine whose agent has not said where it is.
 fn nowhere(name: &MachineName) -> Machine {
-    Machine { id: name.to_string(), name: name.clone(), run: None, address: None }
+    Machine { id: name.to_string(), name: name.clone(), run: None, address: None, region: None }
 }
 
 /// What tells one run of an agent from every other.
@@ -316,7 +317,6 @@ fn sighting(machine: Machine, state: MachineState) -> Sighting {
         state,
         provider_state: state.name().to_owned(),
         host: HostStatus::Ok,
-        region: None,
         exit: None,
     }
 }

@@ -84,9 +84,28 @@ export function doingTo({ status, operation }: Pick<ShownWorker, 'status' | 'ope
   return said ? null : doing(operation.kind);
 }
 
-/** Where workers stand: those without a region are of this host, or anywhere. */
-export function placeOf({ region, provider }: Pick<ShownWorker, 'region' | 'provider'>): string {
+type Placed = Pick<ShownWorker, 'region' | 'machine_region' | 'provider'>;
+
+/** Where workers should stand: those without a region are of this host, or anywhere. */
+export function orderedPlaceOf({ region, provider }: Omit<Placed, 'machine_region'>): string {
   return region ?? (provider === 'process' ? 'this host' : 'anywhere');
+}
+
+/** Where workers stand, as their provider says, or where they should. */
+export function placeOf(worker: Placed): string {
+  return worker.machine_region ?? orderedPlaceOf(worker);
+}
+
+/** The same, with where a worker should stand where that is another place. */
+export function placeText(worker: Placed): string {
+  const { region, machine_region: real } = worker;
+  const is = region === null || real === null || region === real;
+  return is ? placeOf(worker) : `${real}, although ${region} was asked for`;
+}
+
+/** How big a machine was ordered, where there is anything to choose, and whether it outlives being stopped. */
+export function machineText({ provider, size, category }: Pick<ShownWorker, 'provider' | 'size' | 'category'>): string {
+  return provider === 'fly' ? `${size}, ${category}` : category;
 }
 
 /** Fly, started: who provides it, and that one's own word for it. */
