@@ -92,7 +92,7 @@ each_database! {
         assert_eq!(house.stands(user, worker).await, "ready loaded", "the machine goes first");
         assert_eq!(house.operate(user, worker, WorkerOperation::Delete).await.unwrap(), None);
         assert_eq!(house.world.machines(worker), 0);
-        let net = house.fleet.find_net(user, net).await.unwrap();
+        let net = house.fleet.find_net(user, net).await.unwrap().net;
         assert_eq!((net.worker_id, net.load_state.name()), (None, "unloaded"));
         running.stop().await;
     }
