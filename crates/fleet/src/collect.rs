@@ -16,7 +16,7 @@ use crate::fleet::Fleet;
 use crate::measure;
 use crate::model::location::PlannedCheck;
 use crate::model::{Crew, LoadState, Net, NetOperation, Underway, Worker};
-use crate::record::locations;
+use crate::record::{locations, nets};
 
 /// Pages that are fetched of a net each time; the rest waits for the next.
 pub(crate) const MAX_PAGES: usize = 5;
@@ -73,7 +73,10 @@ impl Fleet {
         boot_id: Id,
     ) -> Result<&'static str, FleetError> {
         // One that can't be read any more has no checks that could be told of.
-        let planned = self.shared.neighbours.planner.plan(net.definition.as_value());
+        let Some(definition) = nets::definition(self.db(), net.id).await? else {
+            return Ok("stale");
+        };
+        let planned = self.shared.neighbours.planner.plan(definition.as_value());
         let planned = planned.unwrap_or_default();
         let known = locations::find_cursor(self.db(), net.id).await?;
         let mut after = known.filter(|one| one.boot_id == boot_id).map_or(0, |one| one.seq);

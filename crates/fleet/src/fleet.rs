@@ -101,6 +101,7 @@ impl Fleet {
     pub fn beside(options: FleetOptions, neighbours: Neighbours) -> Self {
         let FleetOptions { events, jobs, ids, clock, rng, providers, agents, key, pace } = options;
         let ends = watch::Sender::new(0);
+        let providers = providers.watched(&clock);
         let shared = Shared {
             events,
             jobs,

@@ -125,6 +125,10 @@ async fn whether_it_answers(provider: &dyn Provider, limit: Duration) -> Option<
     match tokio::time::timeout(limit, provider.answers()).await {
         Ok(Ok(())) => None,
         Ok(Err(error)) => Some(error.to_string()),
-        Err(_) => Some(no_word(provider.kind(), limit)),
+        Err(_) => {
+            let why = no_word(provider.kind(), limit);
+            provider.gives_no_answer(why.clone());
+            Some(why)
+        }
     }
 }

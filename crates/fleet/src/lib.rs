@@ -45,9 +45,9 @@ pub use locations::CleanUpLocations;
 pub use mass::MassFailure;
 pub use measure::METRIC_BUCKETS;
 pub use model::{
-    Category, CheckKind, Crew, Definition, Ended, Failure, FailureCode, LoadState, LocationChange,
-    LocationStatus, Net, NetName, NetOperation, PlannedCheck, SeenLocation, Underway, Worker,
-    WorkerName, WorkerOperation, WorkerStatus,
+    Category, CheckKind, Crew, DefinedNet, Definition, Ended, Failure, FailureCode, LoadState,
+    LocationChange, LocationStatus, Net, NetName, NetOperation, PlannedCheck, SeenLocation,
+    Underway, Worker, WorkerName, WorkerOperation, WorkerStatus,
 };
 pub use neighbours::{Neighbours, Planner, Registry};
 pub use nets::{NetPatch, NewNet};

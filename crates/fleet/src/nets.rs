@@ -10,7 +10,7 @@ use crate::agents::LoadedNet;
 use crate::decide::{Refusal, begin};
 use crate::error::FleetError;
 use crate::fleet::{Expected, Fleet, own};
-use crate::model::{Definition, LoadState, Net, NetName, NetOperation, Underway};
+use crate::model::{DefinedNet, Definition, LoadState, Net, NetName, NetOperation, Underway};
 use crate::place::{MAX_PAGE, Part, Place};
 use crate::record::{crew, locations, nets, workers};
 
@@ -48,7 +48,7 @@ impl Fleet {
         out: &mut Outbox,
         user: Id,
         new: NewNet,
-    ) -> Result<Net, FleetError> {
+    ) -> Result<DefinedNet, FleetError> {
         self.shared.neighbours.planner.plan(new.definition.as_value())?;
         self.check_room(tx, user, new.worker_id).await?;
         let now = tx.now().await?;
@@ -56,7 +56,6 @@ impl Fleet {
             id: self.shared.ids.next(),
             user_id: user,
             name: new.name.as_str().to_owned(),
-            definition: new.definition,
             worker_id: new.worker_id,
             load_state: LoadState::Unloaded,
             load_state_since: now,
@@ -67,8 +66,9 @@ impl Fleet {
             ended: None,
             created_at: now,
         };
-        nets::insert(tx, out, &net).await?;
-        Ok(net)
+        let made = DefinedNet { net, definition: new.definition };
+        nets::insert(tx, out, &made).await?;
+        Ok(made)
     }
 
     /// The nets of a user, newest first.
@@ -80,7 +80,7 @@ impl Fleet {
         user: Id,
         after: Option<Place>,
         limit: u32,
-    ) -> Result<Part<Net>, FleetError> {
+    ) -> Result<Part<DefinedNet>, FleetError> {
         let limit = limit.clamp(1, MAX_PAGE);
         let found = nets::list(self.db(), user, after, i64::from(limit).saturating_add(1));
         Ok(Part::cut(found.await?, limit))
@@ -90,7 +90,7 @@ impl Fleet {
     ///
     /// # Errors
     /// [`FleetError::NoSuchNet`], also for one of somebody else, or when the database fails.
-    pub async fn find_net(&self, user: Id, id: Id) -> Result<Net, FleetError> {
+    pub async fn find_net(&self, user: Id, id: Id) -> Result<DefinedNet, FleetError> {
         nets::find(self.db(), user, id).await?.ok_or(FleetError::NoSuchNet)
     }
 
@@ -108,7 +108,7 @@ impl Fleet {
         (user, id): (Id, Id),
         patch: NetPatch,
         expected: Expected,
-    ) -> Result<Net, FleetError> {
+    ) -> Result<DefinedNet, FleetError> {
         if let Some(definition) = &patch.definition {
             self.shared.neighbours.planner.plan(definition.as_value())?;
         }
@@ -118,29 +118,29 @@ impl Fleet {
         };
         // The worker first, then the net: whoever moved it in between is seen there.
         let before = self.lock_net(tx, user, id, expected).await?;
-        if from.is_some_and(|from| from != before.worker_id) {
+        if from.is_some_and(|from| from != before.net.worker_id) {
             return Err(FleetError::Overtaken);
         }
         let mut after = before.clone();
         if let Some(name) = patch.name {
-            after.name = name.as_str().to_owned();
+            after.net.name = name.as_str().to_owned();
         }
         if let Some(definition) = patch.definition {
             after.definition = definition;
         }
         if let Some(worker) = patch.worker_id {
-            after.worker_id = worker;
+            after.net.worker_id = worker;
         }
         let is_another =
-            after.worker_id != before.worker_id || after.definition != before.definition;
+            after.net.worker_id != before.net.worker_id || after.definition != before.definition;
         if is_another {
-            refuse_busy(&before)?;
-            after.becomes(LoadState::Unloaded, None, tx.now().await?);
-            after.cast_generation = None;
+            refuse_busy(&before.net)?;
+            after.net.becomes(LoadState::Unloaded, None, tx.now().await?);
+            after.net.cast_generation = None;
             locations::forget(tx, id).await?;
-            self.bid_farewell(tx, &before);
+            self.bid_farewell(tx, &before.net);
         }
-        nets::save(tx, out, &before, after).await
+        nets::save_defined(tx, out, &before, after).await
     }
 
     /// Deletes a net. It is taken away from its worker at once, or by the health loop.
@@ -155,7 +155,7 @@ impl Fleet {
         (user, id): (Id, Id),
         expected: Expected,
     ) -> Result<(), FleetError> {
-        let net = self.lock_net(tx, user, id, expected).await?;
+        let DefinedNet { net, .. } = self.lock_net(tx, user, id, expected).await?;
         refuse_busy(&net)?;
         self.bid_farewell(tx, &net);
         nets::remove(tx, out, &net).await
@@ -221,12 +221,12 @@ impl Fleet {
         user: Id,
         id: Id,
         expected: Expected,
-    ) -> Result<Net, FleetError> {
-        let net = nets::lock(tx, user, id).await?.ok_or(FleetError::NoSuchNet)?;
-        if expected.is_some_and(|expected| expected != net.generation) {
-            return Err(FleetError::StaleNet(Box::new(net)));
+    ) -> Result<DefinedNet, FleetError> {
+        let found = nets::lock(tx, user, id).await?.ok_or(FleetError::NoSuchNet)?;
+        if expected.is_some_and(|expected| expected != found.net.generation) {
+            return Err(FleetError::StaleNet(Box::new(found.net)));
         }
-        Ok(net)
+        Ok(found)
     }
 
     /// Checks that there is room for a net where it is to go, and tells where it comes from. One that stays has

@@ -1,15 +1,23 @@
 //! Looks at a worker: at its agent, and at what the provider says of its machine.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::{Either, select, try_join};
 use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
 
-use crate::agents::AgentDoor;
+use crate::agents::{AgentDoor, AgentHealth};
 use crate::decide::{Look, said};
 use crate::fleet::Fleet;
 use crate::model::{Crew, Worker, WorkerStatus};
 use crate::providers::{Machine, MachineState, Provider, ProviderError, ProviderKind, Sighting};
+
+/// What is said of an agent that was started under other rules.
+const OUTDATED: &str = "its agent was started under other rules of what it may call (outbound.allow, \
+    outbound.ca_file, public_url, listen); retry the worker";
 
 /// What one question found.
 enum Glimpse {
@@ -25,7 +33,7 @@ impl Fleet {
         if let Glimpse::Settled(found) = self.glimpse(crew, slots).await {
             return found;
         }
-        tokio::time::sleep(self.shared.pace.confirm(self.chance())).await;
+        sleep(self.shared.pace.confirm(self.chance())).await;
         match self.glimpse(crew, slots).await {
             Glimpse::Settled(found) => found,
             Glimpse::Silent(why) => Look::Lost(why),
@@ -72,23 +80,38 @@ impl Fleet {
         provider: Option<&Arc<dyn Provider>>,
     ) -> Glimpse {
         let limit = self.shared.pace.probe;
-        let mut why = silence(limit);
-        let asking = async {
-            match self.ask_agent(worker, machine).await {
-                Ok(found) => return Glimpse::Settled(found),
-                Err(error) => why = error,
-            }
-            let Some(provider) = provider else { return Glimpse::Silent(why.clone()) };
-            match seen(&**provider, machine).await {
-                Err(ProviderError::Gone(why)) => Glimpse::Settled(Look::Gone(gone(&why))),
+        // Both within one time: a crash is known in time whatever the provider does.
+        let over = sleep(limit);
+        let agent = async {
+            let asked = timeout(limit, self.ask_agent(worker, machine)).await;
+            asked.unwrap_or_else(|_| Err(silence(limit)))
+        };
+        let mut agent = pin!(agent);
+        // Who is gone for ever says nothing either, and its provider knows: both are waited for from here on.
+        let early = timeout(self.shared.pace.silence, &mut agent).await;
+        let answering = async {
+            let answer = match early {
+                Ok(answer) => answer,
+                Err(_) => agent.await,
+            };
+            // An answer ends the waiting for the other one, as an error does.
+            answer.map_or_else(Ok, Err)
+        };
+        let hearing = async {
+            let Some(provider) = provider else { return Ok(None) };
+            match select(seen(&**provider, machine).boxed(), pin!(over)).await {
+                Either::Left((Err(ProviderError::Gone(why)), _)) => Err(Look::Gone(gone(&why))),
                 // The provider's trouble says nothing, and its word that the machine runs does not make
                 // the agent answer; both help whoever reads it.
-                said => Glimpse::Silent(format!("{why}; {}", said::words(provider.kind(), &said))),
+                Either::Left((said, _)) => Ok(Some(said::words(provider.kind(), &said))),
+                Either::Right(_) => Ok(Some(no_word(provider.kind(), limit))),
             }
         };
-        // Both within one time: a crash is known in time whatever the provider does.
-        let asked = tokio::time::timeout(limit, asking).await;
-        asked.unwrap_or(Glimpse::Silent(why))
+        match try_join(answering, hearing).await {
+            Err(found) => Glimpse::Settled(found),
+            Ok((why, None)) => Glimpse::Silent(why),
+            Ok((why, Some(word))) => Glimpse::Silent(format!("{why}; {word}")),
+        }
     }
 
     async fn ask_provider_first(
@@ -99,7 +122,7 @@ impl Fleet {
     ) -> Glimpse {
         // Each has a time of its own: a provider that says nothing is not a worker that says nothing.
         let limit = self.shared.pace.probe;
-        let sighting = match tokio::time::timeout(limit, seen(&**provider, machine)).await {
+        let sighting = match timeout(limit, seen(&**provider, machine)).await {
             Ok(Ok(sighting)) => sighting,
             Ok(Err(ProviderError::Gone(why))) => return Glimpse::Settled(Look::Gone(gone(&why))),
             Ok(Err(error)) => return Glimpse::Settled(Look::Unknown(error.to_string())),
@@ -112,7 +135,7 @@ impl Fleet {
             }
             MachineState::Running => {
                 let asking = self.ask_agent(worker, &sighting.machine);
-                let asked = tokio::time::timeout(limit, asking).await;
+                let asked = timeout(limit, asking).await;
                 let answer = asked.unwrap_or_else(|_| Err(silence(limit)));
                 let told = answer.map(|found| found.while_it_is(provider_state));
                 told.map_or_else(Glimpse::Silent, Glimpse::Settled)
@@ -127,9 +150,20 @@ impl Fleet {
         let door: Option<AgentDoor> = self.door(worker, machine);
         let door = door.ok_or_else(|| "its machine has no address".to_owned())?;
         match self.shared.agents.health(&door).await {
-            Ok(health) => health.trouble().map_or_else(|| Ok(Look::answered(health)), Err),
+            Ok(health) => {
+                let trouble = health.trouble().or_else(|| self.outdated(worker, &health));
+                trouble.map_or_else(|| Ok(Look::answered(health)), Err)
+            }
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    /// Why an agent is not to be used any more although it is well: what it may call, it was told before that was
+    /// changed. Nobody can tell it anew.
+    fn outdated(&self, worker: &Worker, health: &AgentHealth) -> Option<String> {
+        let rules = self.shared.providers.of(worker.provider)?.policy()?;
+        let told = health.policy.as_deref()?;
+        (told != rules).then(|| OUTDATED.to_owned())
     }
 }
 

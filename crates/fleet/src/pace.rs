@@ -9,6 +9,8 @@ pub struct Pace {
     pub sweep: Duration,
     /// How long a worker has to answer.
     pub probe: Duration,
+    /// How long its agent may say nothing until its provider is asked beside it.
+    pub silence: Duration,
     /// A failed worker is asked again after this,
     pub confirm_least: Duration,
     /// up to this.
@@ -37,6 +39,7 @@ impl Default for Pace {
         Self {
             sweep: Duration::from_secs(60),
             probe: Duration::from_secs(5),
+            silence: Duration::from_secs(2),
             confirm_least: Duration::from_secs(2),
             confirm_most: Duration::from_secs(4),
             spread: Duration::from_secs(1),

@@ -3,7 +3,7 @@
 use mainstay_base::Placed;
 pub use mainstay_base::{BadPlace, Part, Place};
 
-use crate::model::{Crew, Net};
+use crate::model::{Crew, DefinedNet};
 
 /// The most workers or nets of one page.
 pub const MAX_PAGE: u32 = 200;
@@ -14,8 +14,8 @@ impl Placed for Crew {
     }
 }
 
-impl Placed for Net {
+impl Placed for DefinedNet {
     fn place(&self) -> Place {
-        Place { created_at: self.created_at, id: self.id }
+        Place { created_at: self.net.created_at, id: self.net.id }
     }
 }

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::error::FleetError;
 use crate::fleet::Fleet;
-use crate::model::{Crew, Failure, FailureCode, Net};
+use crate::model::{Crew, DefinedNet, Failure, FailureCode};
 
 /// Said where nobody has said more.
 const OVERTAKEN: &str = "it was called off before it was done";
@@ -49,7 +49,7 @@ impl Fleet {
         user: Id,
         net: Id,
         operation: Id,
-    ) -> Result<Waited<Net>, FleetError> {
+    ) -> Result<Waited<DefinedNet>, FleetError> {
         self.wait(|| self.see_net(user, net, operation).boxed()).await
     }
 
@@ -70,14 +70,20 @@ impl Fleet {
         self.seen(operation, crew, is_underway, ended).await
     }
 
-    async fn see_net(&self, user: Id, net: Id, operation: Id) -> Result<Waited<Net>, FleetError> {
+    async fn see_net(
+        &self,
+        user: Id,
+        net: Id,
+        operation: Id,
+    ) -> Result<Waited<DefinedNet>, FleetError> {
         let net = match self.find_net(user, net).await {
             Ok(net) => net,
             Err(FleetError::NoSuchNet) => return Ok(Waited::Removed),
             Err(error) => return Err(error),
         };
-        let is_underway = net.operation.is_some_and(|underway| underway.id == operation);
-        let ended = net.ended.as_ref().filter(|ended| ended.id == operation);
+        let (underway, ended) = (net.net.operation, net.net.ended.as_ref());
+        let is_underway = underway.is_some_and(|underway| underway.id == operation);
+        let ended = ended.filter(|ended| ended.id == operation);
         let ended = ended.map(|ended| ended.failure.clone());
         self.seen(operation, net, is_underway, ended).await
     }

@@ -56,7 +56,7 @@ fn id(number: u32) -> Id {
 
 async fn house() -> (Agent, AgentDoor, WebAgents, DropGuard) {
     let clock = Arc::new(SystemClock::new());
-    let identity = Identity { worker: id(1), generation: 4, boot_id: id(2) };
+    let identity = Identity { worker: id(1), generation: 4, boot_id: id(2), policy: None };
     let agent = Agent::new(identity, Arc::new(Talking), clock.clone());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();

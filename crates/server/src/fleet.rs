@@ -24,7 +24,7 @@ pub(crate) fn open(config: &Config, ground: &Ground<'_>) -> anyhow::Result<Fleet
     let agents: Arc<dyn Agents> = Arc::new(WebAgents::new(Arc::clone(clock))?);
     let program = std::env::current_exe().context("the program does not know where it is")?;
     let mut settings = ProcessSettings::new(program, config.data_dir.join(HOMES));
-    settings.arguments = may_call(config);
+    settings.arguments = may_call(config)?;
     let processes = Processes::new(settings, key.clone(), Arc::clone(&agents));
     let providers = Providers::default().with(Arc::new(processes));
     let providers = elsewhere(providers, &config.fleet, &key, clock)?;
@@ -60,10 +60,14 @@ fn elsewhere(
     Ok(providers)
 }
 
-/// What agents on this host may call: what the server itself may.
-fn may_call(config: &Config) -> Vec<String> {
+/// What agents on this host may call, and whom they trust: what the server itself does.
+fn may_call(config: &Config) -> anyhow::Result<Vec<String>> {
     let private = config.alone().then(|| "--private".to_owned());
     let allowed =
         config.outbound.allow.entries().into_iter().map(|entry| format!("--allow={entry}"));
-    private.into_iter().chain(allowed).collect()
+    // An agent lives in its home, where a path from here leads nowhere.
+    let trusted = config.outbound.ca_file.as_deref().map(std::path::absolute).transpose();
+    let trusted = trusted.context("outbound.ca_file is no path that can be used")?;
+    let trusted = trusted.map(|file| format!("--ca-file={}", file.display()));
+    Ok(private.into_iter().chain(allowed).chain(trusted).collect())
 }

@@ -110,6 +110,6 @@ impl House {
 fn machine(worker: Id, address: &str) -> anyhow::Result<String> {
     let name = MachineName::of(worker, GENERATION);
     let address = Some(address.trim_end_matches('/').to_owned());
-    let machine = Machine { id: name.to_string(), name, run: None, address };
+    let machine = Machine { id: name.to_string(), name, run: None, address, region: None };
     Ok(serde_json::to_string(&machine)?)
 }

@@ -18,7 +18,7 @@ use crate::agents::answer::{AGENT, AgentHealth, NetResults};
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
 /// Who an agent is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// The worker that it was started for.
     pub worker: Id,
@@ -26,6 +26,8 @@ pub struct Identity {
     pub generation: i64,
     /// This run of the program.
     pub boot_id: Id,
+    /// What whoever started it calls what it may call.
+    pub policy: Option<String>,
 }
 
 /// The agent. Its clones are the same; with the last of them its checks end.
@@ -116,13 +118,14 @@ impl Agent {
     /// How it is.
     #[must_use]
     pub fn health(&self) -> AgentHealth {
-        let Identity { worker, generation, boot_id } = self.0.identity;
+        let Identity { worker, generation, boot_id, policy } = self.0.identity.clone();
         AgentHealth {
             agent: AGENT.to_owned(),
             status: "ok".to_owned(),
             worker_id: worker,
             boot_id,
             generation,
+            policy,
             loaded_nets: lock(&self.0.findings.nets).loaded(),
             checks_run: self.0.findings.checks_run.load(Ordering::Relaxed),
             uptime_s: self.0.clock.moment().since(self.0.started).as_secs(),

@@ -59,7 +59,7 @@ fn id(number: u32) -> Id {
 
 fn agent() -> (Arc<FakeClock>, Agent) {
     let clock = Arc::new(FakeClock::new());
-    let identity = Identity { worker: id(1), generation: 4, boot_id: id(2) };
+    let identity = Identity { worker: id(1), generation: 4, boot_id: id(2), policy: None };
     let agent = Agent::new(identity, Arc::new(Counting(0)), Arc::clone(&clock) as _);
     (clock, agent)
 }

@@ -29,6 +29,9 @@ pub struct AgentHealth {
     pub boot_id: Id,
     /// The generation of the worker that it was started under.
     pub generation: i64,
+    /// What it was told that it may call, as whoever started it calls that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
     /// What is loaded.
     pub loaded_nets: Vec<LoadedNet>,
     /// How many checks it has run.

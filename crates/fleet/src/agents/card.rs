@@ -25,6 +25,9 @@ pub struct AgentCard {
     pub address: SocketAddr,
     /// This run of the program.
     pub boot_id: Id,
+    /// What it was told that it may call, as whoever started it calls that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
 }
 
 /// A process that is no other, however often its number is given out again.

@@ -1,10 +1,9 @@
 //! Crews for the tables of tests.
 
 use mainstay_base::{Id, Timestamp};
-use serde_json::json;
 
 use crate::model::{
-    Category, Crew, Definition, LoadState, Net, Underway, Worker, WorkerOperation, WorkerStatus,
+    Category, Crew, LoadState, Net, Underway, Worker, WorkerOperation, WorkerStatus,
 };
 use crate::providers::{Machine, MachineName, ProviderKind, Size};
 
@@ -25,6 +24,7 @@ pub(crate) fn machine() -> Machine {
         name: MachineName::of(id(100), 5),
         run: None,
         address: Some("http://127.0.0.1:9".to_owned()),
+        region: None,
     }
 }
 
@@ -63,7 +63,6 @@ pub(crate) fn net(number: u32, load_state: LoadState) -> Net {
         id: id(number),
         user_id: id(200),
         name: format!("n{number}"),
-        definition: Definition::new(json!({})).unwrap(),
         worker_id: Some(id(100)),
         load_state,
         load_state_since: BEFORE,

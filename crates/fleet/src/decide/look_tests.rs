@@ -10,6 +10,7 @@ fn health(boot: u32, nets: &[(u32, i64)]) -> AgentHealth {
         worker_id: id(100),
         boot_id: id(boot),
         generation: 5,
+        policy: None,
         loaded_nets: nets
             .iter()
             .map(|&(number, generation)| LoadedNet { id: id(number), generation })

@@ -8,7 +8,7 @@ pub fn words(kind: ProviderKind, said: &Result<Sighting, ProviderError>) -> Stri
     let provider = kind.name();
     match said {
         Ok(seen) => {
-            let place = seen.region.as_deref().map(|region| format!(" in {region}"));
+            let place = seen.machine.region.as_deref().map(|region| format!(" in {region}"));
             let exit = seen.exit.as_ref().and_then(exit);
             let host = match seen.host {
                 HostStatus::Unreachable => ", on a host that it can't reach",
@@ -42,12 +42,12 @@ mod tests {
 
     fn seen(state: &str, region: Option<&str>, exit: Option<Exit>, host: HostStatus) -> Sighting {
         let name = MachineName::of(id(1), 2);
+        let region = region.map(str::to_owned);
         Sighting {
-            machine: Machine { id: "m".to_owned(), name, run: None, address: None },
+            machine: Machine { id: "m".to_owned(), name, run: None, address: None, region },
             state: MachineState::Failed,
             provider_state: state.to_owned(),
             host,
-            region: region.map(str::to_owned),
             exit,
         }
     }

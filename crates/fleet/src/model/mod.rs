@@ -11,7 +11,7 @@ pub mod worker;
 
 pub use crew::{Broken, Crew};
 pub use location::{CheckKind, LocationChange, LocationStatus, PlannedCheck, SeenLocation};
-pub use net::{Definition, Net, NetName};
+pub use net::{DefinedNet, Definition, Net, NetName};
 pub use operation::{Ended, Failure, FailureCode, NetOperation, Underway, WorkerOperation};
 pub use status::{LoadState, UnknownWord, WorkerStatus};
 pub use worker::{Category, Worker, WorkerName};

@@ -28,8 +28,17 @@ pub struct Definition(Value);
 )]
 pub struct BadDefinition;
 
-/// A net: what it runs, and whether it does.
+/// A net with what it runs.
 #[derive(Debug, Clone, PartialEq)]
+pub struct DefinedNet {
+    /// The net.
+    pub net: Net,
+    /// What it runs.
+    pub definition: Definition,
+}
+
+/// A net and where it stands, without what it runs: of that there may be much, and of nets there are many.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Net {
     /// The id.
     pub id: Id,
@@ -37,8 +46,6 @@ pub struct Net {
     pub user_id: Id,
     /// What its owner calls it.
     pub name: String,
-    /// What it runs.
-    pub definition: Definition,
     /// Which worker it is for.
     pub worker_id: Option<Id>,
     /// Whether it is loaded there.
@@ -75,6 +82,12 @@ impl Definition {
     pub const fn as_value(&self) -> &Value {
         &self.0
     }
+
+    /// The JSON, and nothing else.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        self.0
+    }
 }
 
 impl Net {
@@ -107,9 +120,14 @@ impl Net {
         let told = |net: &Self| {
             (net.load_state, net.worker_id, net.operation.map(|operation| operation.id))
         };
-        told(self) != told(before)
-            || self.name != before.name
-            || self.definition != before.definition
+        told(self) != told(before) || self.name != before.name
+    }
+}
+
+impl DefinedNet {
+    /// The same, also where it runs something else.
+    pub(crate) fn is_told_apart(&self, before: &Self) -> bool {
+        self.net.is_told_apart(&before.net) || self.definition != before.definition
     }
 }
 

@@ -89,6 +89,13 @@ impl Worker {
         }
     }
 
+    /// Where it stands: by its provider's word, or where it was ordered.
+    #[must_use]
+    pub fn stands_in(&self) -> Option<&str> {
+        let told = self.machine.as_ref().and_then(|machine| machine.region.as_deref());
+        told.or_else(|| self.region.as_ref().map(Region::as_str))
+    }
+
     /// Whether what is being done to it waits for its provider.
     pub(crate) fn waits(&self) -> bool {
         let is_warned = self.reason.is_some() && self.status != WorkerStatus::Error;

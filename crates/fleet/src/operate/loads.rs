@@ -3,10 +3,11 @@
 use mainstay_base::Id;
 use mainstay_jobs::JobError;
 
-use super::{Attempt, Halt};
+use super::{Attempt, Halt, later};
 use crate::agents::{AgentDoor, AgentError, NetOrder};
 use crate::decide::NetEnd;
 use crate::model::{Failure, FailureCode, Net, NetOperation};
+use crate::record::nets;
 
 /// How often a worker that does not answer is asked.
 const TRIES: u32 = 2;
@@ -23,50 +24,64 @@ pub(super) fn ending(end: Result<NetEnd, Halt>) -> Result<NetEnd, JobError> {
 impl Attempt<'_> {
     pub(super) async fn operate_net(&self, id: Id) -> Result<NetEnd, Halt> {
         let Some(net) = self.crew.net(id) else {
-            return Err(Halt::Failed(Failure::new(FailureCode::GivenUp, "the net was taken away")));
+            return Err(taken_away());
         };
         let worker = &self.crew.worker;
         let door = worker.machine.as_ref().and_then(|machine| self.fleet.door(worker, machine));
         let Some(door) = door else {
             return Ok(NetEnd::WorkerLost("its machine has no address".to_owned()));
         };
-        if net.operation.is_some_and(|underway| underway.kind == NetOperation::Unload) {
+        let kind = net.operation.map(|underway| underway.kind);
+        let order = match kind {
+            Some(NetOperation::Load) => Some(self.order(net).await?),
+            Some(NetOperation::Unload) | None => None,
+        };
+        if kind == Some(NetOperation::Unload) {
             self.fleet.collect_last(worker, &door, net).await;
         }
-        let mut asked = self.ask(&door, net).await;
+        let mut asked = self.ask(&door, net, order.as_ref()).await;
         for _ in 1..TRIES {
             if asked.as_ref().err().is_none_or(|error| !error.is_the_workers()) {
                 break;
             }
             tokio::time::sleep(self.fleet.shared.pace.retry).await;
-            asked = self.ask(&door, net).await;
+            asked = self.ask(&door, net, order.as_ref()).await;
         }
-        Ok(after(net.operation.map(|underway| underway.kind), asked))
+        Ok(after(kind, asked))
     }
 
-    async fn ask(&self, door: &AgentDoor, net: &Net) -> Result<(), AgentError> {
+    /// What its agent is given to load.
+    async fn order(&self, net: &Net) -> Result<NetOrder, Halt> {
+        let found = nets::definition(self.fleet.db(), net.id).await;
+        let definition =
+            found.map_err(|error| Halt::Later(later(&error)))?.ok_or_else(taken_away)?;
+        // Also where it got another name since, and with it a newer generation.
+        let generation = net.cast_generation.unwrap_or(net.generation);
+        Ok(NetOrder { id: net.id, generation, definition: definition.into_value() })
+    }
+
+    async fn ask(
+        &self,
+        door: &AgentDoor,
+        net: &Net,
+        order: Option<&NetOrder>,
+    ) -> Result<(), AgentError> {
         let agents = &self.fleet.shared.agents;
         let limit = self.fleet.shared.pace.probe;
         let asking = async {
-            match net.operation.map(|operation| operation.kind) {
-                Some(NetOperation::Load) => {
-                    let order = NetOrder {
-                        id: net.id,
-                        // Also where it got another name since, and with it a newer generation.
-                        generation: net.cast_generation.unwrap_or(net.generation),
-                        definition: net.definition.as_value().clone(),
-                    };
-                    agents.load(door, &order).await
-                }
-                Some(NetOperation::Unload) | None => {
-                    agents.unload(door, net.id, net.generation).await
-                }
+            match order {
+                Some(order) => agents.load(door, order).await,
+                None => agents.unload(door, net.id, net.generation).await,
             }
         };
         let silence = || format!("nobody answered within {} ms", limit.as_millis());
         let asked = tokio::time::timeout(limit, asking).await;
         asked.unwrap_or_else(|_| Err(AgentError::Unreachable(silence())))
     }
+}
+
+fn taken_away() -> Halt {
+    Halt::Failed(Failure::new(FailureCode::GivenUp, "the net was taken away"))
 }
 
 /// That the agent has no such net is what an unload is for; a load that is answered so was not done.

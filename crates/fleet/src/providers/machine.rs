@@ -20,6 +20,9 @@ pub struct Machine {
     /// Where its agent is asked, as an URL, once that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
+    /// Where it stands, where the provider tells: that need not be what was ordered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
 }
 
 /// A machine as it is seen now.
@@ -33,8 +36,6 @@ pub struct Sighting {
     pub provider_state: String,
     /// What is known of the host that it runs on.
     pub host: HostStatus,
-    /// Where it stands, where the provider tells.
-    pub region: Option<String>,
     /// How it ended the last time, where the provider tells.
     pub exit: Option<Exit>,
 }

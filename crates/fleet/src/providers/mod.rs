@@ -1,6 +1,6 @@
 //! Where machines come from: [`order`] (what is wanted) → [`name`] (what it is called) → a [`Provider`]
 //! ([`process`], [`fly`], [`sprite`]; the last two by their [`api`], in their `pace`, on their `ground`) → [`machine`] (what
-//! there is) or [`error`] (why there is none) → [`measure`].
+//! there is) or [`error`] (why there is none) → [`measure`]; what keeps one from answering is `watched`.
 //!
 //! One call is one try at what the provider is asked for: whoever calls keeps what is to be tried again.
 //! Every call has an end in time, goes through the provider's own breaker, and is counted.
@@ -17,13 +17,14 @@ pub mod order;
 mod pace;
 pub mod process;
 pub mod sprite;
+mod watched;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use mainstay_base::Id;
+use mainstay_base::{Clock, Id};
 
 pub use api::{ApiSettings, SetUpError};
 pub use error::{Conflict, ProviderError};
@@ -34,6 +35,8 @@ pub use name::MachineName;
 pub use order::{Order, Region, Size};
 pub use process::{ProcessSettings, Processes};
 pub use sprite::{SpriteSettings, Sprites};
+pub use watched::ProviderTrouble;
+use watched::Watched;
 
 /// What comes of a call, some time.
 pub type Outcome<'a, T> = BoxFuture<'a, Result<T, ProviderError>>;
@@ -94,6 +97,20 @@ pub trait Provider: Send + Sync + 'static {
         false
     }
 
+    /// What the rules of what agents may call are called, where the provider gives them: an agent that says another
+    /// word was started under other ones.
+    fn policy(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whoever asked did not wait any longer for an answer.
+    fn gives_no_answer(&self, _why: String) {}
+
+    /// What kept it from doing what it was last asked for, where that is remembered.
+    fn trouble(&self) -> Option<ProviderTrouble> {
+        None
+    }
+
     /// Asks for as little as can be asked for: whether it answers at all.
     fn answers(&self) -> Outcome<'_, ()> {
         let listing = self.list();
@@ -112,6 +129,18 @@ impl Providers {
         self.0.retain(|known| known.kind() != provider.kind());
         self.0.push(provider);
         self
+    }
+
+    /// The same, with the trouble of those remembered that are elsewhere: this host is no provider that could have
+    /// an outage.
+    pub(crate) fn watched(self, clock: &Arc<dyn Clock>) -> Self {
+        let watch = |provider: Arc<dyn Provider>| match provider.kind() {
+            ProviderKind::Process => provider,
+            ProviderKind::Fly | ProviderKind::Sprite => {
+                Arc::new(Watched::new(provider, Arc::clone(clock))) as _
+            }
+        };
+        Self(self.0.into_iter().map(watch).collect())
     }
 
     /// The provider of a kind, where it is set up.

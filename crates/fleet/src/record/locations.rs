@@ -12,7 +12,6 @@ use crate::decide::shown::Standing;
 use crate::error::FleetError;
 use crate::model::location::{Location, LocationChange, PlannedCheck, compared};
 use crate::model::{Net, Worker};
-use crate::providers::Region;
 
 /// Rows that one step removes.
 pub(crate) const PORTION: i64 = 1_000;
@@ -104,7 +103,7 @@ macro_rules! places_of_service {
     ($is_about:literal) => {
         of_service!(
             "l.url, l.about, l.every_ms, l.generation, l.status, l.status_since, l.checked_at,
-               l.latency_us, l.error, l.findings, w.region AS worker_region, w.status AS worker_status,
+               l.latency_us, l.error, l.findings, COALESCE(l.region, w.region) AS worker_region, w.status AS worker_status,
                w.status_since AS worker_since, n.load_state, n.load_state_since",
             "",
             $is_about,
@@ -217,7 +216,7 @@ pub(crate) async fn save(
     if !gathered.locations.is_empty() {
         let rows: Vec<SavedLocation<'_>> = gathered.locations.iter().map(saved).collect();
         let rows = serde_json::to_string(&rows)?;
-        let region = worker.region.as_ref().map(Region::as_str);
+        let region = worker.stands_in();
         let values = values![rows.as_str(), net.id, net.user_id, worker.id, region];
         tx.execute(&SAVE, values).await?;
     }

@@ -7,24 +7,31 @@ use mainstay_store::{Db, Sql, StoreError, Tx, values};
 use super::rows::{self, select_net};
 use crate::announce;
 use crate::error::FleetError;
-use crate::model::Net;
 use crate::model::net::{MAX_NETS_PER_USER, MAX_NETS_PER_WORKER};
+use crate::model::{DefinedNet, Definition, Net};
 use crate::place::Place;
 
 pub(super) const FIND: Sql =
     Sql::same("fleet.find_net", select_net!("WHERE user_id = $1 AND id = $2"));
+const FIND_DEFINED: Sql = Sql::same(
+    "fleet.find_defined_net",
+    select_net!(", definition", "WHERE user_id = $1 AND id = $2"),
+);
+const DEFINITION: Sql =
+    Sql::same("fleet.find_definition", "SELECT definition FROM nets WHERE id = $1");
 const LOCK: Sql = Sql::pair(
     "fleet.lock_net",
-    select_net!("WHERE user_id = $1 AND id = $2"),
-    select_net!("WHERE user_id = $1 AND id = $2 FOR UPDATE"),
+    select_net!(", definition", "WHERE user_id = $1 AND id = $2"),
+    select_net!(", definition", "WHERE user_id = $1 AND id = $2 FOR UPDATE"),
 );
 pub(super) const LIST: Sql = Sql::same(
     "fleet.list_nets",
-    select_net!("WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2"),
+    select_net!(", definition", "WHERE user_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2"),
 );
 pub(super) const LIST_AFTER: Sql = Sql::same(
     "fleet.list_nets_after",
     select_net!(
+        ", definition",
         "WHERE user_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4"
     ),
 );
@@ -47,19 +54,25 @@ const SAVE: Sql = Sql::same(
     "UPDATE nets SET worker_id = $3, load_state = $4, load_state_since = $5, reason = $6,
        generation = $7, cast_generation = $8, operation = $9, operation_id = $10, operation_since = $11,
        operation_deadline = $12, ended_operation = $13, ended_id = $14, ended_at = $15,
-       ended_code = $16, ended_detail = $17, name = $18, definition = $19
+       ended_code = $16, ended_detail = $17, name = $18,
+       definition = COALESCE($19, definition)
      WHERE id = $1 AND generation = $2",
 );
 const REMOVE: Sql =
     Sql::same("fleet.remove_net", "DELETE FROM nets WHERE id = $1 AND generation = $2");
 
 /// Writes a new net down, unless its owner has too many, and tells of it.
-pub(crate) async fn insert(tx: &mut Tx, out: &mut Outbox, net: &Net) -> Result<(), FleetError> {
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    out: &mut Outbox,
+    made: &DefinedNet,
+) -> Result<(), FleetError> {
+    let DefinedNet { net, definition } = made;
     let row = tx.fetch_one(&COUNT, values![net.user_id, MAX_NETS_PER_USER]).await?;
     if row.get::<i64>("count")? >= MAX_NETS_PER_USER {
         return Err(FleetError::TooManyNets);
     }
-    let definition = net.definition.as_value().to_string();
+    let definition = definition.as_value().to_string();
     let definition = definition.as_str();
     let (user, made) = (net.user_id, net.created_at);
     let values = values![net.id, user, &net.name, definition, net.worker_id, made];
@@ -67,19 +80,45 @@ pub(crate) async fn insert(tx: &mut Tx, out: &mut Outbox, net: &Net) -> Result<(
     Ok(announce::net(out, net)?)
 }
 
-/// Writes what differs, with its event, and gives the net as it stands then.
+/// Writes what differs, with its event, and gives the net as it stands then. What it runs stays.
 pub(crate) async fn save(
     tx: &mut Tx,
     out: &mut Outbox,
     before: &Net,
-    mut after: Net,
+    after: Net,
 ) -> Result<Net, FleetError> {
     if *before == after {
         return Ok(after);
     }
     let is_announced = after.is_told_apart(before);
+    write(tx, out, before, (after, None), is_announced).await
+}
+
+/// The same of one that may run something else from now on.
+pub(crate) async fn save_defined(
+    tx: &mut Tx,
+    out: &mut Outbox,
+    before: &DefinedNet,
+    after: DefinedNet,
+) -> Result<DefinedNet, FleetError> {
+    if *before == after {
+        return Ok(after);
+    }
+    let is_announced = after.is_told_apart(before);
+    let DefinedNet { net, definition } = after;
+    let text = (definition != before.definition).then(|| definition.as_value().to_string());
+    let net = write(tx, out, &before.net, (net, text.as_deref()), is_announced).await?;
+    Ok(DefinedNet { net, definition })
+}
+
+async fn write(
+    tx: &mut Tx,
+    out: &mut Outbox,
+    before: &Net,
+    (mut after, definition): (Net, Option<&str>),
+    is_announced: bool,
+) -> Result<Net, FleetError> {
     after.generation = before.generation.saturating_add(i64::from(is_announced));
-    let definition = after.definition.as_value().to_string();
     let (operation, ended) = (after.operation, after.ended.as_ref());
     let failure = ended.and_then(|ended| ended.failure.as_ref());
     let values = values![
@@ -101,7 +140,7 @@ pub(crate) async fn save(
         failure.map(|one| one.code.name()),
         failure.map(|one| one.detail.as_str()),
         &after.name,
-        definition.as_str(),
+        definition,
     ];
     if tx.execute(&SAVE, values).await.map_err(named)? != 1 {
         return Err(FleetError::Overtaken);
@@ -127,18 +166,26 @@ pub(crate) async fn has_room(tx: &mut Tx, worker: Id) -> Result<bool, FleetError
 }
 
 /// The net of this user with this id.
-pub(crate) async fn find(db: &Db, user: Id, id: Id) -> Result<Option<Net>, FleetError> {
-    db.fetch_optional(&FIND, values![user, id]).await?.as_ref().map(rows::net).transpose()
+pub(crate) async fn find(db: &Db, user: Id, id: Id) -> Result<Option<DefinedNet>, FleetError> {
+    let row = db.fetch_optional(&FIND_DEFINED, values![user, id]).await?;
+    row.as_ref().map(rows::defined_net).transpose()
 }
 
-/// The same in a transaction, not locked.
+/// What a net runs.
+pub(crate) async fn definition(db: &Db, id: Id) -> Result<Option<Definition>, FleetError> {
+    let row = db.fetch_optional(&DEFINITION, values![id]).await?;
+    row.as_ref().map(rows::definition).transpose()
+}
+
+/// The net of this user with this id in a transaction, not locked.
 pub(crate) async fn find_in(tx: &mut Tx, user: Id, id: Id) -> Result<Option<Net>, FleetError> {
     tx.fetch_optional(&FIND, values![user, id]).await?.as_ref().map(rows::net).transpose()
 }
 
-/// The same, locked.
-pub(crate) async fn lock(tx: &mut Tx, user: Id, id: Id) -> Result<Option<Net>, FleetError> {
-    tx.fetch_optional(&LOCK, values![user, id]).await?.as_ref().map(rows::net).transpose()
+/// The same with what it runs, locked.
+pub(crate) async fn lock(tx: &mut Tx, user: Id, id: Id) -> Result<Option<DefinedNet>, FleetError> {
+    let row = tx.fetch_optional(&LOCK, values![user, id]).await?;
+    row.as_ref().map(rows::defined_net).transpose()
 }
 
 /// The nets of a user, newest first.
@@ -147,7 +194,7 @@ pub(crate) async fn list(
     user: Id,
     after: Option<Place>,
     limit: i64,
-) -> Result<Vec<Net>, FleetError> {
+) -> Result<Vec<DefinedNet>, FleetError> {
     let rows = match after {
         None => db.fetch_all(&LIST, values![user, limit]).await?,
         Some(place) => {
@@ -155,7 +202,7 @@ pub(crate) async fn list(
             db.fetch_all(&LIST_AFTER, values).await?
         }
     };
-    rows.iter().map(rows::net).collect()
+    rows.iter().map(rows::defined_net).collect()
 }
 
 /// The only thing of a net that is unique beside its id is its name.

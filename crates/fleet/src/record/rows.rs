@@ -8,7 +8,8 @@ use mainstay_store::Row;
 use crate::error::FleetError;
 use crate::measure;
 use crate::model::{
-    Category, Definition, Ended, Failure, Net, Underway, UnknownWord, Worker, WorkerStatus,
+    Category, DefinedNet, Definition, Ended, Failure, Net, Underway, UnknownWord, Worker,
+    WorkerStatus,
 };
 use crate::providers::{Machine, ProviderKind, Region, Size};
 
@@ -32,11 +33,15 @@ pub(super) use select_worker;
 
 macro_rules! select_net {
     ($end:expr) => {
+        crate::record::rows::select_net!("", $end)
+    };
+    ($more:expr, $end:expr) => {
         concat!(
-            "SELECT id, user_id, name, definition, worker_id, load_state, load_state_since, reason,
-               generation, cast_generation, operation, operation_id, operation_since, operation_deadline,
-               ended_operation, ended_id, ended_at, ended_code, ended_detail, created_at
-             FROM nets ",
+            "SELECT id, user_id, name, worker_id, load_state, load_state_since, reason, generation,
+               cast_generation, operation, operation_id, operation_since, operation_deadline,
+               ended_operation, ended_id, ended_at, ended_code, ended_detail, created_at",
+            $more,
+            " FROM nets ",
             $end
         )
     };
@@ -113,12 +118,10 @@ pub(super) fn readable<T>(
 }
 
 pub(super) fn net(row: &Row) -> Result<Net, FleetError> {
-    let definition: String = row.get("definition")?;
     Ok(Net {
         id: row.get("id")?,
         user_id: row.get("user_id")?,
         name: row.get("name")?,
-        definition: Definition::new(serde_json::from_str(&definition)?)?,
         worker_id: row.get("worker_id")?,
         load_state: row.get::<String>("load_state")?.parse()?,
         load_state_since: row.get("load_state_since")?,
@@ -129,6 +132,16 @@ pub(super) fn net(row: &Row) -> Result<Net, FleetError> {
         ended: ended(row)?,
         created_at: row.get("created_at")?,
     })
+}
+
+/// Of a row that has the definition too.
+pub(super) fn defined_net(row: &Row) -> Result<DefinedNet, FleetError> {
+    Ok(DefinedNet { net: net(row)?, definition: definition(row)? })
+}
+
+pub(super) fn definition(row: &Row) -> Result<Definition, FleetError> {
+    let text: String = row.get("definition")?;
+    Ok(Definition::new(serde_json::from_str(&text)?)?)
 }
 
 fn underway<K>(row: &Row) -> Result<Option<Underway<K>>, FleetError>

@@ -38,6 +38,7 @@ async fn main() {
         process: ProcessId::own().expect("this process"),
         address: listener.local_addr().expect("an address"),
         boot_id: source.next(),
+        policy: given.get("--policy").cloned(),
     };
     let health = AgentHealth {
         agent: AGENT.to_owned(),
@@ -45,10 +46,17 @@ async fn main() {
         worker_id: given["--worker"].parse().expect("a worker"),
         boot_id: card.boot_id,
         generation: given["--generation"].parse().expect("a generation"),
+        policy: card.policy.clone(),
         loaded_nets: Vec::new(),
         checks_run: 0,
         uptime_s: 0,
     };
+    if manner == "late" {
+        std::fs::write(home.join("pid"), std::process::id().to_string()).expect("a file");
+        while !home.join("go").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    }
     if manner != "mute" {
         card.write(&home).expect("a card");
     }

@@ -80,6 +80,21 @@ async fn a_machine_that_somebody_else_holds_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_machine_that_we_hold_ourselves_is_taken_over_and_never_told_as_somebody_elses() {
+    let (server, provider) = fly_pair().await;
+    let machine = running(&provider, &order(1)).await;
+    // Taken, and the answer never came: whoever asked has nothing to give back.
+    server.switch(|switches| switches.leases_lost = 1);
+    let error = provider.stop(&machine).await.unwrap_err();
+    assert!(matches!(error, ProviderError::Ambiguous(_)), "{error}");
+    provider.stop(&machine).await.unwrap();
+    assert_eq!(count(&server, "/stop"), 1);
+    let machine = running(&provider, &order(2)).await;
+    server.switch(|switches| switches.leases_lost = 1);
+    provider.destroy(&machine).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_stop_is_answered_before_it_is_done_and_the_wait_names_the_instance() {
     let options = FlyOptions { stop_reads: 6, ..fly_options() };
     let server = fly_server(options.clone()).await;

@@ -41,6 +41,75 @@ async fn an_agent_outlives_the_server_and_is_taken_over_by_the_next() {
 }
 
 #[tokio::test]
+async fn a_start_that_nobody_lived_to_write_down_is_found_again() {
+    let (folder, first) = house("");
+    let machine = first.create(&order(1)).await.unwrap();
+    first.stop(&machine).await.unwrap();
+    let started = first.start(&machine).await.unwrap();
+    drop(first);
+    // Who goes on knows only the run of before.
+    let next = processes(process_settings(folder.path(), ""));
+    assert_eq!(
+        next.start(&machine).await,
+        Ok(started.clone()),
+        "no second one, and the first is kept"
+    );
+    assert!(card(folder.path(), &started).process.is_alive());
+    next.destroy(&started).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_start_that_was_cut_off_in_the_middle_goes_on_with_the_process_that_it_began() {
+    let (folder, first) = house("");
+    let machine = first.create(&order(1)).await.unwrap();
+    first.stop(&machine).await.unwrap();
+    drop(first);
+    let cut_off = processes(process_settings(folder.path(), "late"));
+    let home = home(folder.path(), &machine);
+    let is_there = async {
+        while !home.join("pid").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        started = cut_off.start(&machine) => panic!("it has not said where it is: {started:?}"),
+        () = is_there => {}
+    }
+    drop(cut_off);
+    let next = processes(process_settings(folder.path(), ""));
+    let early = next.start(&machine).await.unwrap_err();
+    assert!(early.is_retriable(), "{early}");
+    std::fs::write(home.join("go"), []).unwrap();
+    let started = loop {
+        match next.start(&machine).await {
+            Err(error) if error.is_retriable() => {}
+            other => break other.unwrap(),
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let pid = std::fs::read_to_string(home.join("pid")).unwrap();
+    assert_eq!(card(folder.path(), &started).process.pid.to_string(), pid);
+    assert_eq!(next.look(&started).await.unwrap().state, MachineState::Running);
+    next.destroy(&started).await.unwrap();
+}
+
+#[tokio::test]
+async fn one_that_was_started_under_other_rules_is_not_started_again_but_replaced() {
+    let (folder, first) = house("");
+    let machine = first.create(&order(1)).await.unwrap();
+    let former = card(folder.path(), &machine);
+    let mut settings = process_settings(folder.path(), "");
+    settings.arguments = vec!["--allow".to_owned(), "10.0.0.0/8".to_owned()];
+    let next = processes(settings);
+    let again = next.create(&order(1)).await.unwrap();
+    let now = card(folder.path(), &again);
+    assert!(!former.process.is_alive() && now.process.is_alive());
+    assert_eq!(now.policy.as_deref(), next.policy());
+    assert_ne!(now.policy, former.policy);
+    next.destroy(&again).await.unwrap();
+}
+
+#[tokio::test]
 async fn one_that_does_not_know_our_token_is_not_taken_over() {
     let (folder, first) = house("");
     let machine = first.create(&order(1)).await.unwrap();

@@ -86,6 +86,22 @@ each_database! {
         running.stop().await;
     }
 
+    async fn a_hold_of_our_own_whose_answer_was_lost_is_not_told_as_somebody_elses(database: &TestDatabase) {
+        let options = FlyOptions { lingering_starts: 0, ..FlyOptions::default() };
+        let (house, running, server, user) = of(database, options).await;
+        let worker = house.ready(user, "w").await;
+        for (kind, then) in [
+            (WorkerOperation::Stop, "stopped"),
+            (WorkerOperation::Start, "ready"),
+            (WorkerOperation::Destroy, "pending"),
+        ] {
+            server.switch(|switches| switches.leases_lost = 1);
+            house.operate(user, worker, kind).await.unwrap();
+            assert_eq!(house.stands(user, worker).await, then);
+        }
+        running.stop().await;
+    }
+
     async fn only_the_loop_lists_the_whole_app_and_once_a_round(database: &TestDatabase) {
         let (house, running, server, user) = of(database, FlyOptions::default()).await;
         let worker = house.ready(user, "w").await;

@@ -221,7 +221,7 @@ impl House {
             worker_id: worker,
         };
         let made = self.write(async |tx, out| self.fleet.create_net(tx, out, user, new).await);
-        Ok(made.await?.id)
+        Ok(made.await?.net.id)
     }
 
     /// A net that is loaded.
@@ -262,7 +262,7 @@ impl House {
     pub(crate) async fn cast(&self, user: Id, net: Id, kind: NetOperation) -> Result<Net, Failure> {
         let operation = self.begin_net(user, net, kind).await.unwrap();
         match self.fleet.wait_for_net(user, net, operation).await.unwrap() {
-            Waited::Done(net) => Ok(net),
+            Waited::Done(cast) => Ok(cast.net),
             Waited::Failed(_, failure) => Err(failure),
             other => panic!("it never ended: {other:?}"),
         }

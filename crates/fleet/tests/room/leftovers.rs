@@ -214,7 +214,7 @@ each_database! {
         assert_eq!(forgetting.await.unwrap(), [machine.name]);
         let gone = other.fleet.find_worker(user, worker).await;
         assert!(matches!(gone, Err(FleetError::NoSuchWorker)), "{gone:?}");
-        let net = other.fleet.find_net(user, net).await.unwrap();
+        let net = other.fleet.find_net(user, net).await.unwrap().net;
         assert_eq!((net.worker_id, net.load_state.name()), (None, "unloaded"));
         running.stop().await;
         assert_eq!(house.sweep(&mut house.engine()).await.leftovers, 1, "where it is set up again");

@@ -92,8 +92,21 @@ each_database! {
         assert_eq!(house.stands(user, worker).await, "ready loaded", "the machine goes first");
         assert_eq!(house.operate(user, worker, WorkerOperation::Delete).await.unwrap(), None);
         assert_eq!(house.world.machines(worker), 0);
-        let net = house.fleet.find_net(user, net).await.unwrap();
+        let net = house.fleet.find_net(user, net).await.unwrap().net;
         assert_eq!((net.worker_id, net.load_state.name()), (None, "unloaded"));
+        running.stop().await;
+    }
+
+    async fn where_a_machine_stands_is_known_whatever_was_ordered(database: &TestDatabase) {
+        let (house, running) = House::running(database).await;
+        let user = house.user().await;
+        house.world.make_in("ams");
+        let worker = house.ready(user, "w").await;
+        let seen = house.fleet.find_worker(user, worker).await.unwrap().worker;
+        assert_eq!((seen.region.as_ref(), seen.stands_in()), (None, Some("ams")));
+        house.operate(user, worker, WorkerOperation::Destroy).await.unwrap();
+        let seen = house.fleet.find_worker(user, worker).await.unwrap().worker;
+        assert_eq!(seen.stands_in(), None);
         running.stop().await;
     }
 

@@ -74,6 +74,7 @@ each_database! {
                 })
                 .await
                 .unwrap()
+                .net
         };
         let named = NetPatch { name: NetName::parse("b").ok(), ..NetPatch::default() };
         assert_eq!(change(named).await.load_state.name(), "loaded", "a name is only a name");
@@ -87,6 +88,22 @@ each_database! {
         assert_eq!(changed.load_state.name(), "unloaded");
         let nowhere = change(NetPatch { worker_id: Some(None), ..NetPatch::default() }).await;
         assert_eq!((nowhere.worker_id, nowhere.load_state.name()), (None, "unloaded"));
+        running.stop().await;
+    }
+
+    async fn what_nets_run_is_read_only_where_it_is_needed(database: &TestDatabase) {
+        let (house, running) = House::running(database).await;
+        let user = house.user().await;
+        let worker = house.ready(user, "w").await;
+        house.loaded(user, "a", worker).await;
+        // Whoever read it would fail.
+        house.execute("UPDATE nets SET definition = 'none'").await;
+        house.sweep(&mut house.engine()).await;
+        assert_eq!(house.stands(user, worker).await, "ready loaded");
+        let listed = house.fleet.list_workers(user, None, 10).await.unwrap();
+        assert_eq!(listed.items[0].nets.len(), 1);
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap();
+        assert_eq!(house.stands(user, worker).await, "stopped unloaded");
         running.stop().await;
     }
 
@@ -127,7 +144,7 @@ each_database! {
             });
             changing.await
         };
-        assert_eq!(change(net, "renamed", full).await.unwrap().name, "renamed");
+        assert_eq!(change(net, "renamed", full).await.unwrap().net.name, "renamed");
         let newcomer = house.net(user, "newcomer", Some(other)).await;
         let refused = change(newcomer, "newcomer", full).await;
         assert!(matches!(refused, Err(FleetError::WorkerFull)), "{refused:?}");

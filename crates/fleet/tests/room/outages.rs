@@ -128,6 +128,53 @@ each_database! {
         assert_eq!(house.stands(user, worker).await, "ready");
     }
 
+    async fn a_provider_is_asked_while_the_agent_says_nothing(database: &TestDatabase) {
+        let silence = Duration::from_millis(20);
+        let (house, running, user) = of(database, ProviderKind::Fly, Pace { silence, ..quick() }).await;
+        let worker = house.ready(user, "w").await;
+        house.loaded(user, "n", worker).await;
+        // What is sent to a machine that is no more is lost, not refused.
+        house.world.hang(worker);
+        house.world.vanish(worker);
+        house.sweep(&mut house.engine()).await;
+        assert_eq!(house.stands(user, worker).await, "error unloaded");
+        let told = reason(&house, user, worker).await.unwrap();
+        assert!(told.starts_with("the machine no longer exists"), "{told}");
+        running.stop().await;
+    }
+
+    async fn a_silent_agent_is_told_with_what_its_provider_says(database: &TestDatabase) {
+        let (silence, probe) = (Duration::from_millis(20), Duration::from_millis(400));
+        let pace = Pace { silence, probe, ..quick() };
+        let (house, running, user) = of(database, ProviderKind::Fly, pace).await;
+        let worker = house.ready(user, "w").await;
+        house.world.hang(worker);
+        house.sweep(&mut house.engine()).await;
+        assert_eq!(house.stands(user, worker).await, "error");
+        let told = reason(&house, user, worker).await.unwrap();
+        assert!(told.starts_with("nobody answered") && told.contains("fly says"), "{told}");
+        running.stop().await;
+    }
+
+    async fn what_keeps_a_provider_from_answering_is_known_until_it_answers(database: &TestDatabase) {
+        let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
+        let trouble = || house.fleet.providers().of(ProviderKind::Fly).unwrap().trouble();
+        let worker = house.ready(user, "w").await;
+        assert_eq!(trouble(), None);
+        let denied = ProviderError::Denied("401".to_owned());
+        let alone = ProviderError::LeftAlone { retry_after: Duration::from_mins(10) };
+        house.world.fail(Call::Stop, std::slice::from_ref(&denied));
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap_err();
+        let told = trouble().unwrap();
+        assert_eq!((told.code, &told.detail), ("denied", &denied.to_string()));
+        house.world.fail(Call::Stop, &[alone]);
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap_err();
+        assert_eq!(trouble(), Some(told), "why it is left alone is told, and since when it is so");
+        house.operate(user, worker, WorkerOperation::Stop).await.unwrap();
+        assert_eq!(trouble(), None);
+        running.stop().await;
+    }
+
     async fn trouble_of_fly_is_shown_although_the_agent_answers(database: &TestDatabase) {
         let (house, running, user) = of(database, ProviderKind::Fly, quick()).await;
         let worker = house.ready(user, "w").await;

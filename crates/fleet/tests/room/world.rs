@@ -62,6 +62,8 @@ struct Inner {
     answer_time: Duration,
     /// Whoever is asked next panics.
     panics: bool,
+    /// Where new machines stand, whatever was ordered.
+    region: Option<&'static str>,
 }
 
 struct Rig {
@@ -115,6 +117,11 @@ impl World {
         inner.is_silent = false;
         inner.hides = false;
         inner.only_promises = false;
+    }
+
+    /// New machines stand here, whatever was ordered.
+    pub(crate) fn make_in(&self, region: &'static str) {
+        self.inner.lock().unwrap().region = Some(region);
     }
 
     /// Lists show no machine until the provider is healed.
@@ -379,7 +386,8 @@ impl Provider for World {
             inner.made += 1;
             let id = format!("m{}", inner.made);
             let address = Some(format!("http://{id}.test"));
-            let machine = Machine { id: id.clone(), name, run: None, address };
+            let region = inner.region.map(ToOwned::to_owned);
+            let machine = Machine { id: id.clone(), name, run: None, address, region };
             let rig = Rig {
                 machine: machine.clone(),
                 worker: order.worker,
@@ -473,7 +481,6 @@ impl Rig {
             state: self.state,
             provider_state: self.state.name().to_owned(),
             host: HostStatus::Ok,
-            region: None,
             exit: None,
         }
     }

@@ -6,7 +6,8 @@ use axum::response::{IntoResponse as _, Response};
 use mainstay_accounts::{Caller, Source};
 use mainstay_base::{Id, Timestamp};
 use mainstay_fleet::{
-    Definition, FleetError, LoadState, NetName, NetOperation, NetPatch, NewNet, Place, Waited,
+    DefinedNet, Definition, FleetError, LoadState, NetName, NetOperation, NetPatch, NewNet, Place,
+    Waited,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -276,11 +277,11 @@ async fn operate(
         Waited::Removed => Err(FleetError::NoSuchNet.into()),
         Waited::Underway(net) => Ok((StatusCode::ACCEPTED, Json(Net::from(net))).into_response()),
         Waited::Failed(net, failure) => {
-            let crew = match net.worker_id {
+            let crew = match net.net.worker_id {
                 Some(worker) => fleet.find_worker(user, worker).await.ok(),
                 None => None,
             };
-            Err(undone_net(&net, crew.as_ref(), &failure))
+            Err(undone_net(&net.net, crew.as_ref(), &failure))
         }
     }
 }
@@ -295,8 +296,9 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Id>
     Option::deserialize(deserializer).map(Some)
 }
 
-impl From<mainstay_fleet::Net> for Net {
-    fn from(net: mainstay_fleet::Net) -> Self {
+impl From<DefinedNet> for Net {
+    fn from(defined: DefinedNet) -> Self {
+        let DefinedNet { net, definition } = defined;
         let operation = net.operation.as_ref();
         Self {
             id: net.id,
@@ -305,7 +307,7 @@ impl From<mainstay_fleet::Net> for Net {
                 let kind = one.kind.name();
                 EndedOperation::of(one, kind)
             }),
-            definition: net.definition.as_value().clone(),
+            definition: definition.into_value(),
             name: net.name,
             worker_id: net.worker_id,
             load_state: net.load_state,

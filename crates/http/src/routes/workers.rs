@@ -38,6 +38,9 @@ pub(super) struct Worker {
     /// Where it should stand.
     #[schema(value_type = Option<String>, required, example = "fra")]
     region: Option<Region>,
+    /// Where its machine does stand, by its provider's word; null where there is none, or it does not say.
+    #[schema(required, example = "fra")]
+    machine_region: Option<String>,
     /// How big it should be.
     size: Size,
     /// Where it stands.
@@ -133,10 +136,10 @@ pub(super) struct WantedWorker {
     provider: ProviderKind,
     /// Whether it outlives being stopped.
     category: Category,
-    /// Where it should stand, where the provider has more than one place; of a process of this host, a label.
+    /// Where it should stand at Fly; elsewhere a label.
     #[schema(example = "fra")]
     region: Option<String>,
-    /// How big it should be; small unless given. A process has what this host has, so it takes no other.
+    /// How big it should be at Fly; small unless given. Elsewhere there is nothing to choose.
     size: Option<Size>,
 }
 
@@ -150,9 +153,28 @@ pub(super) struct MachineProvider {
     /// What has to be set so that it can be used.
     #[schema(example = "FLY_API_TOKEN, FLY_APP and FLY_IMAGE")]
     settings: &'static str,
+    /// What kept it from what it was last asked for, as far as this instance knows; null when it answered.
+    #[schema(required)]
+    trouble: Option<ProviderTrouble>,
 }
 
-/// The providers of machines, and which of them are set up
+/// What keeps a provider of machines from doing what it is asked for.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ProviderTrouble {
+    /// The word for it: `denied`, `unreachable` or `invalid`.
+    #[schema(example = "denied")]
+    code: &'static str,
+    /// The same for people, and what to do.
+    detail: String,
+    /// Since when it is so.
+    #[schema(value_type = String, format = DateTime)]
+    since: Timestamp,
+    /// When it was asked last.
+    #[schema(value_type = String, format = DateTime)]
+    asked_at: Timestamp,
+}
+
+/// The providers of machines, which of them are set up, and what keeps one from answering
 #[utoipa::path(
     get, path = "/api/workers/providers", operation_id = "list_providers", tag = "fleet",
     responses((status = 200, description = "All that there are", body = Page<MachineProvider>), Refusal)
@@ -163,6 +185,7 @@ pub(super) async fn providers(State(state): State<SharedState>) -> Json<Page<Mac
         provider,
         is_set_up: providers.of(provider).is_some(),
         settings: provider.settings(),
+        trouble: providers.of(provider).and_then(|one| one.trouble()).map(Into::into),
     });
     Json(Page { items: items.into(), next_cursor: None })
 }
@@ -249,11 +272,25 @@ fn checked(wanted: &WantedWorker) -> Result<NewWorker, Error> {
     let region =
         region.map_err(|error| Error::new(Code::InvalidRegion, sentence(&error.to_string())))?;
     let &WantedWorker { provider, category, size, .. } = wanted;
-    if provider == ProviderKind::Process && size.is_some_and(|size| size != Size::default()) {
-        let text = "A process has what this host has, so it has no size; leave size out.";
+    if let Some(text) =
+        sizeless(provider).filter(|_| size.is_some_and(|size| size != Size::default()))
+    {
         return Err(Error::new(Code::InvalidSize, text));
     }
     Ok(NewWorker { name, provider, category, region, size: size.unwrap_or_default() })
+}
+
+/// Why the machines of a provider have no size that could be chosen, where they have none.
+const fn sizeless(provider: ProviderKind) -> Option<&'static str> {
+    match provider {
+        ProviderKind::Process => {
+            Some("A process has what this host has, so it has no size; leave size out.")
+        }
+        ProviderKind::Sprite => {
+            Some("A sprite takes what it needs, so it has no size; leave size out.")
+        }
+        ProviderKind::Fly => None,
+    }
 }
 
 impl FleetOperation {
@@ -267,6 +304,13 @@ impl EndedOperation {
         let Ended { id, at: ended_at, failure, .. } = ended;
         let (code, detail) = failure.map(|failure| (failure.code.name(), failure.detail)).unzip();
         Self { id, kind, ended_at, code, detail }
+    }
+}
+
+impl From<mainstay_fleet::providers::ProviderTrouble> for ProviderTrouble {
+    fn from(trouble: mainstay_fleet::providers::ProviderTrouble) -> Self {
+        let mainstay_fleet::providers::ProviderTrouble { code, detail, since, asked_at } = trouble;
+        Self { code, detail: sentence(&detail), since, asked_at }
     }
 }
 
@@ -292,6 +336,7 @@ impl From<Crew> for Worker {
             generation: worker.generation,
             provider_state: worker.provider_state,
             last_seen_at: worker.last_seen_at,
+            machine_region: worker.machine.as_ref().and_then(|machine| machine.region.clone()),
             url: worker.machine.and_then(|machine| machine.address),
             created_at: worker.created_at,
             nets: nets.into_iter().map(AssignedNet::from).collect(),

@@ -155,7 +155,7 @@ async fn a_refusal_tells_each_net_its_own_state() {
 }
 
 #[tokio::test]
-async fn a_worker_whose_provider_is_there_is_not_forgotten_and_a_process_has_no_size() {
+async fn a_worker_whose_provider_is_there_is_not_forgotten_and_only_fly_has_sizes() {
     let house = House::open().await;
     machines::run(&house);
     let admin = house.admin().await;
@@ -164,10 +164,12 @@ async fn a_worker_whose_provider_is_there_is_not_forgotten_and_a_process_has_no_
     let told = refused.json();
     assert_eq!((refused.status, &told["code"]), (409, &json!("wrong_status")), "{told}");
     assert!(told["detail"].as_str().unwrap().contains("without forget"), "{told}");
-    let wanted =
-        json!({"name": "p", "provider": "process", "category": "persistent", "size": "large"});
-    let refused = post(&admin, "/api/workers", wanted).await;
-    assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("invalid_size")));
+    for provider in ["process", "sprite"] {
+        let wanted =
+            json!({"name": "p", "provider": provider, "category": "persistent", "size": "large"});
+        let refused = post(&admin, "/api/workers", wanted).await;
+        assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("invalid_size")));
+    }
 }
 
 #[tokio::test]
@@ -323,7 +325,7 @@ async fn what_is_no_worker_and_no_net_is_refused() {
     let settings = "FLY_API_TOKEN, FLY_APP and FLY_IMAGE";
     assert_eq!(told["items"][0]["provider"], json!("process"));
     assert_eq!(told["items"][0]["is_set_up"], json!(true));
-    let fly = json!({"provider": "fly", "is_set_up": false, "settings": settings});
+    let fly = json!({"provider": "fly", "is_set_up": false, "settings": settings, "trouble": null});
     assert_eq!((&told["items"][1], &told["next_cursor"]), (&fly, &Value::Null));
     let refused = post(&admin, "/api/nets", json!({"name": "n", "definition": []})).await;
     assert_eq!((refused.status, &refused.json()["code"]), (400, &json!("invalid_definition")));

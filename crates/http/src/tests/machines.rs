@@ -74,7 +74,6 @@ impl Made {
             state: self.state,
             provider_state: self.state.name().to_owned(),
             host: HostStatus::Ok,
-            region: None,
             exit: None,
         }
     }
@@ -88,7 +87,8 @@ impl Provider for Door {
     fn create<'a>(&'a self, order: &'a Order) -> Outcome<'a, Machine> {
         let id = order.name().as_str().to_owned();
         let address = Some("http://127.0.0.1:9".to_owned());
-        let machine = Machine { id: id.clone(), name: order.name(), run: None, address };
+        let machine =
+            Machine { id: id.clone(), name: order.name(), run: None, address, region: None };
         let boot = IdSource::new(Arc::new(SystemClock::new()), Arc::new(SystemRng)).next();
         let made = Made {
             machine: machine.clone(),
@@ -142,6 +142,7 @@ impl Agents for Door {
             worker_id: made.order.worker,
             boot_id: made.boot,
             generation: made.order.generation,
+            policy: None,
             loaded_nets: made
                 .nets
                 .iter()

@@ -33,7 +33,7 @@ impl Checks for Lending {
 fn reporter() -> Reporter {
     let id: Id = "01a1e102-8087-7707-8707-000000000001".parse().unwrap();
     let lending = Lending::default();
-    let identity = Identity { worker: id, generation: 1, boot_id: id };
+    let identity = Identity { worker: id, generation: 1, boot_id: id, policy: None };
     let agent = Agent::new(identity, Arc::new(lending.clone()), Arc::new(SystemClock::new()));
     agent.load(id, 1, &json!({})).unwrap();
     lending.0.lock().unwrap().clone().unwrap()

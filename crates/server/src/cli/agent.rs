@@ -69,9 +69,15 @@ pub struct Agent {
     /// Network, host or suffix whose inner addresses nets may call; can be given several times
     #[arg(long = "allow", value_name = "ENTRY")]
     allowed: Vec<String>,
+    /// File with certificates that nets trust beside the system's, in PEM form
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
     /// Leave the session of whoever started it, and outlive them
     #[arg(long)]
     own_session: bool,
+    /// What whoever starts it calls what it may call; it says so again
+    #[arg(long, value_name = "WORD", hide = true)]
+    policy: Option<String>,
 }
 
 /// Runs nets until a signal asks to stop, or nobody calls any more.
@@ -104,10 +110,11 @@ async fn serve(agent: &Agent, token: Secret<String>) -> anyhow::Result<Exit> {
     let (tasks, over) = (TaskTracker::new(), CancellationToken::new());
     let web = web(agent, &clock, listener.local_addr()?.port())?;
     let nets = NetRunner::start(web, Arc::clone(&clock), &tasks, over.clone())?;
-    let identity = Identity { worker, generation, boot_id };
+    let policy = agent.policy.clone();
+    let identity = Identity { worker, generation, boot_id, policy: policy.clone() };
     let program = Program::new(identity, Arc::new(nets), clock);
     if let Some(home) = &agent.home {
-        leave_card(home, &listener, boot_id)?;
+        leave_card(home, &listener, boot_id, policy)?;
     }
     let address = listener.local_addr()?;
     tracing::info!(event = "agent_started", worker_id = %worker, generation, %boot_id, %address,
@@ -162,7 +169,9 @@ fn web(agent: &Agent, clock: &Arc<dyn Clock>, own_port: u16) -> anyhow::Result<W
     let allow = AllowList::parse(&agent.allowed).context("--allow can't be used")?;
     // Nobody can have it call itself.
     let policy = Policy { private: agent.private, allow, own: Some(OwnDoor::new(own_port)) };
-    Ok(Web::new(&WebOptions::new(policy, Arc::clone(clock))?)?)
+    let mut options = WebOptions::new(policy, Arc::clone(clock))?;
+    options.ca_file.clone_from(&agent.ca_file);
+    Web::new(&options).context("--ca-file can't be used")
 }
 
 fn lock(home: &Path) -> anyhow::Result<File> {
@@ -174,9 +183,14 @@ fn lock(home: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-fn leave_card(home: &Path, listener: &TcpListener, boot_id: Id) -> anyhow::Result<()> {
+fn leave_card(
+    home: &Path,
+    listener: &TcpListener,
+    boot_id: Id,
+    policy: Option<String>,
+) -> anyhow::Result<()> {
     let process = ProcessId::own().context("/proc does not tell of this process")?;
-    let card = AgentCard { process, address: listener.local_addr()?, boot_id };
+    let card = AgentCard { process, address: listener.local_addr()?, boot_id, policy };
     card.write(home).with_context(|| format!("{} can't be written to", home.display()))
 }
 

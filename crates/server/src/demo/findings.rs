@@ -1,7 +1,7 @@
 //! What an agent on a machine of the demo would have found of a service.
 
 use mainstay_base::Timestamp;
-use mainstay_fleet::Net;
+use mainstay_fleet::Definition;
 use mainstay_standins::company::On;
 use mainstay_standins::{Answer, Grade, SERVICES, Service, World, answer};
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::watched::TIMEOUT_MS;
 
 /// The services that a net checks.
-pub(super) fn services(net: &Net) -> impl Iterator<Item = &'static Service> {
-    let listed = net.definition.as_value().get("services").and_then(Value::as_array);
+pub(super) fn services(definition: &Definition) -> impl Iterator<Item = &'static Service> {
+    let listed = definition.as_value().get("services").and_then(Value::as_array);
     let names: Vec<&str> = listed
         .into_iter()
         .flatten()

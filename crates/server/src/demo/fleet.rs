@@ -248,10 +248,12 @@ impl Keeper {
             for (worker, berth) in self.workers.iter().zip(&BERTHS) {
                 let Ok(crew) = self.fleet.find_worker(self.user, *worker).await else { continue };
                 let Some(agent) = machines.agent(&crew) else { continue };
-                let nets = crew.nets.iter().map(|net| (net, findings::services(net)));
-                for (net, service) in nets.flat_map(|(net, all)| all.map(move |one| (net, one))) {
-                    let found = finding(service, &world, berth.region, self.clock.now());
-                    agent.find(&net.id.to_string(), found);
+                for net in &crew.nets {
+                    let Ok(net) = self.fleet.find_net(self.user, net.id).await else { continue };
+                    for service in findings::services(&net.definition) {
+                        let found = finding(service, &world, berth.region, self.clock.now());
+                        agent.find(&net.net.id.to_string(), found);
+                    }
                 }
             }
         }

@@ -13,7 +13,7 @@ use mainstay_fleet::{AgentKey, Machine, NetOrder, ProviderError};
 use mainstay_standins::door::{Answering, Door, Question, Reply};
 use serde_json::{Value, json};
 
-use crate::process::mainstay;
+use crate::process::{Server, mainstay};
 
 /// What a test may wait for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -109,6 +109,37 @@ async fn it_calls_nothing_inside_unless_it_may() {
 }
 
 #[tokio::test]
+async fn it_trusts_a_companys_own_authority_where_it_is_told_to() {
+    let site = tempfile::tempdir().unwrap();
+    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let certificate = site.path().join("cert.pem");
+    std::fs::write(&certificate, issued.cert.pem()).unwrap();
+    std::fs::write(site.path().join("key.pem"), issued.signing_key.serialize_pem()).unwrap();
+    let tls = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
+    let server = Server::start_with(site.path(), &tls);
+    let port = server.address.rsplit(':').next().unwrap();
+    let url = format!("https://localhost:{port}/healthz");
+    let trusted = format!("--ca-file={}", certificate.display());
+    for (arguments, status) in
+        [(&["--private"][..], "down"), (&["--private", trusted.as_str()][..], "healthy")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let provider = provider(folder.path(), arguments, Duration::from_mins(10));
+        let machine = provider.create(&order()).await.unwrap();
+        let door = AgentDoor::of(id(1), &machine, &key()).unwrap();
+        let net = NetOrder { id: id(7), generation: 1, definition: polling(&url) };
+        agents().load(&door, &net).await.unwrap();
+        let found = first_result(&door, id(7)).await.result;
+        assert_eq!(found["status"], status, "{found}");
+        let is_distrusted =
+            found["error"].as_str().is_some_and(|text| text.contains("certificate"));
+        assert_eq!(is_distrusted, status == "down", "{found}");
+        provider.destroy(&machine).await.unwrap();
+    }
+    server.stop();
+}
+
+#[tokio::test]
 async fn one_that_nobody_calls_ends_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let provider = provider(folder.path(), &[], Duration::from_secs(1));
@@ -143,9 +174,14 @@ fn what_keeps_it_from_running_is_told() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("short"), "abc").unwrap();
     let worker = id(1).to_string();
-    for (file, told) in [("none", "--token-file"), ("short", "shorter than 16")] {
+    std::fs::write(folder.path().join("token"), "a token of sixteen bytes").unwrap();
+    for (file, more, told) in [
+        ("none", &[][..], "--token-file"),
+        ("short", &[], "shorter than 16"),
+        ("token", &["--ca-file", "missing.pem"], "missing.pem"),
+    ] {
         let mut command = mainstay(folder.path());
-        command.args(["agent", "--worker", &worker, "--token-file", file]);
+        command.args(["agent", "--worker", &worker, "--token-file", file]).args(more);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{text}");

@@ -213,7 +213,7 @@ impl App {
             return error(408, "deadline_exceeded: the host did not answer in time");
         }
         if method == "GET" && action == "lease" {
-            return lease::shown(machine, 200);
+            return lease::shown(machine, 200, now.wall);
         }
         if let Some(held) = lease::held_by_other(machine, question, now.wall) {
             return held;
@@ -227,7 +227,14 @@ impl App {
             return error(503, "host unreachable: the machine's host does not answer");
         }
         match (method, action) {
-            ("POST", "lease") => lease::take(machine, question, nonce, now.wall),
+            ("POST", "lease") => {
+                let taken = lease::take(machine, question, nonce, now.wall);
+                let lost = self.switches.leases_lost.checked_sub(1);
+                lost.map_or(taken, |left| {
+                    self.switches.leases_lost = left;
+                    error(408, "deadline_exceeded: context deadline exceeded")
+                })
+            }
             ("DELETE", "lease") => {
                 machine.lease = None;
                 ok()

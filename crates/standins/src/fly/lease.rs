@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mainstay_base::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::machine::Machine;
 use crate::door::{Question, Reply};
@@ -18,6 +18,7 @@ const TTL: u64 = 30;
 #[derive(Debug, Clone)]
 pub(crate) struct Lease {
     nonce: String,
+    description: String,
     expires_at: Timestamp,
 }
 
@@ -50,16 +51,19 @@ pub(crate) fn take(
     let kept = question.header(NONCE).and(machine.lease.take()).filter(|one| one.expires_at > now);
     let nonce = kept.map_or(nonce, |lease| lease.nonce);
     let expires_at = now.plus(Duration::from_secs(ttl));
-    machine.lease = Some(Lease { nonce, expires_at });
-    shown(machine, 201)
+    let description =
+        body.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    machine.lease = Some(Lease { nonce, description, expires_at });
+    shown(machine, 201, now)
 }
 
-pub(crate) fn shown(machine: &Machine, status: u16) -> Reply {
-    let Some(lease) = &machine.lease else {
+pub(crate) fn shown(machine: &Machine, status: u16, now: Timestamp) -> Reply {
+    let Some(lease) = machine.lease.as_ref().filter(|lease| lease.expires_at > now) else {
         return Reply::json(404, &json!({ "error": "lease not found" }));
     };
     let data = json!({
         "nonce": lease.nonce,
+        "description": lease.description,
         "expires_at": lease.expires_at.as_millis() / 1_000,
         "owner": "standin@tokens.fly.io",
         "version": machine.instance_id,

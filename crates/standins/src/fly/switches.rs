@@ -25,6 +25,8 @@ pub struct Switches {
     pub unreachable: Vec<String>,
     /// Leases are answered with 408: a host took too long.
     pub leases_time_out: bool,
+    /// This many leases are given and answered with 408.
+    pub leases_lost: u32,
     /// Everything is answered with this status and this body.
     pub everything: Option<(u16, String)>,
     /// Everything is answered after this time.

@@ -6,16 +6,18 @@ use std::time::Duration;
 use mainstay_base::{Clock, Secret};
 use mainstay_kernel::{Rate, ZeroLimit};
 use mainstay_outbound::WebAnswer;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::lease::{Holder, ToldLease, sign};
 use super::order::WORKER;
 use super::reading::Told;
 use super::refusal::{self, Effect};
 use super::settings::FlySettings;
-use crate::providers::api::{Api, Method, Question, SetUpError, Trouble, json};
+use crate::providers::api::{self, Api, Method, Question, SetUpError, Trouble};
 use crate::providers::error::ProviderError;
 use crate::providers::ground::Ground;
 use crate::providers::kind::ProviderKind;
+use crate::providers::machine::Machine;
 use crate::providers::pace::Paces;
 
 /// The header that says that we hold a machine.
@@ -64,13 +66,13 @@ impl Calls {
         }
         let answer = self.ask(question, "", Effect::Reads).await.map_err(no_app)?;
         // One that can't be read must not hide the others.
-        let listed: Vec<Value> = json(&answer.body)?;
+        let listed: Vec<Value> = api::json(&answer.body)?;
         Ok(listed.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect())
     }
 
     pub(super) async fn get(&self, id: &str) -> Result<Told, ProviderError> {
         let question = self.on("get", Method::Get, id, None);
-        let told: Told = json(&self.ask(question, id, Effect::Reads).await?.body)?;
+        let told: Told = api::json(&self.ask(question, id, Effect::Reads).await?.body)?;
         if told.id() == id {
             return Ok(told);
         }
@@ -82,7 +84,7 @@ impl Calls {
         let question = Question::new("create", Method::Post, path).body(body);
         let answer = self.ask(question, "", Effect::Makes).await.map_err(no_app)?;
         // It is made, whatever the answer looks like.
-        json(&answer.body).map_err(|error| ProviderError::Ambiguous(error.to_string()))
+        api::json(&answer.body).map_err(|error| ProviderError::Ambiguous(error.to_string()))
     }
 
     pub(super) async fn start(
@@ -135,20 +137,51 @@ impl Calls {
         }
     }
 
-    /// Takes a machine, for so long.
+    /// Takes a machine, for so long. What we hold already is kept on: whoever took it did not live to hear so, or
+    /// to give it back.
     pub(super) async fn lease(
         &self,
-        id: &str,
+        machine: &Machine,
         time: Duration,
     ) -> Result<Secret<String>, ProviderError> {
-        let question = self.on("lease", Method::Post, id, Some("lease"));
-        let question = question.with("ttl", time.as_secs().to_string());
+        let refused = match self.take(machine, time, None).await {
+            Err(refused) if refused.is_held() => refused,
+            taken => return taken,
+        };
+        match self.holder(machine).await? {
+            Holder::Us(nonce) => self.take(machine, time, Some(&nonce)).await,
+            Holder::Nobody => self.take(machine, time, None).await,
+            Holder::Another => Err(refused),
+        }
+    }
+
+    async fn take(
+        &self,
+        machine: &Machine,
+        time: Duration,
+        nonce: Option<&Secret<String>>,
+    ) -> Result<Secret<String>, ProviderError> {
+        let id = machine.id.as_str();
+        let mut question = self.on("lease", Method::Post, id, Some("lease"));
+        question = question.body(json!({ "ttl": time.as_secs(), "description": sign(machine) }));
+        if let Some(nonce) = nonce {
+            question = held(question, nonce);
+        }
         let answer = self.ask(question, id, Effect::Changes).await?;
-        let body: Value = json(&answer.body)?;
-        let nonce = body.pointer("/data/nonce").and_then(Value::as_str);
-        let nonce = nonce.map(|nonce| Secret::new(nonce.to_owned()));
-        nonce
+        let told: ToldLease = api::json(&answer.body)?;
+        told.nonce()
             .ok_or_else(|| ProviderError::Unreachable("it gave a lease without a nonce".to_owned()))
+    }
+
+    /// Who holds a machine.
+    pub(super) async fn holder(&self, machine: &Machine) -> Result<Holder, ProviderError> {
+        let id = machine.id.as_str();
+        let answer = self.answer(self.on("holder", Method::Get, id, Some("lease")), id).await?;
+        match answer.status {
+            200..=299 => Ok(api::json::<ToldLease>(&answer.body)?.holder(&sign(machine))),
+            404 => Ok(Holder::Nobody),
+            _ => Err(refusal::read(&answer, Effect::Reads)),
+        }
     }
 
     /// Gives a machine back. Without it the lease ends in its time.

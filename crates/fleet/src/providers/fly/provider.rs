@@ -7,6 +7,7 @@ use mainstay_base::{Clock, Id, Secret};
 use tokio::time::{sleep, timeout};
 
 use super::calls::{Calls, NOBODY};
+use super::lease::Holder;
 use super::order::{self, GENERATION, WORKER};
 use super::reading::Told;
 use super::refusal::holder_of_name;
@@ -113,7 +114,7 @@ impl Fly {
 
     async fn rouse(&self, machine: &Machine) -> Result<Machine, ProviderError> {
         let id = machine.id.as_str();
-        let nonce = self.calls.lease(id, LEASE).await?;
+        let nonce = self.calls.lease(machine, LEASE).await?;
         let started = self.start_in_time(id, &nonce).await;
         self.calls.release(id, &nonce).await;
         match started {
@@ -154,7 +155,7 @@ impl Fly {
 
     async fn halt(&self, machine: &Machine) -> Result<(), ProviderError> {
         let id = machine.id.as_str();
-        let nonce = self.calls.lease(id, LEASE).await?;
+        let nonce = self.calls.lease(machine, LEASE).await?;
         let stopped = self.calls.stop(id, &nonce).await;
         self.calls.release(id, &nonce).await;
         match stopped {
@@ -174,15 +175,14 @@ impl Fly {
 
     async fn end(&self, machine: &Machine) -> Result<Departure, ProviderError> {
         let id = machine.id.as_str();
-        let nonce = match self.calls.lease(id, LEASE).await {
+        let nonce = match self.calls.lease(machine, LEASE).await {
             Ok(nonce) => Some(nonce),
             Err(ProviderError::Gone(_)) => return self.gone(machine).await,
-            // Its host may be out of reach: then it can't be held, and can be ended all the same. Who was
-            // held without a word of it lets go by itself.
+            // Its host may be out of reach: then it can't be held, and can be ended all the same.
             Err(ProviderError::Unreachable(_) | ProviderError::Ambiguous(_)) => None,
             Err(error) => return Err(error),
         };
-        match self.calls.destroy(id, nonce.as_ref()).await {
+        match self.destroy(machine, nonce.as_ref()).await {
             Ok(()) => {}
             Err(ProviderError::Gone(_)) => return self.gone(machine).await,
             Err(error) => {
@@ -201,6 +201,25 @@ impl Fly {
         match (waited, self.see(machine).await) {
             (_, Err(ProviderError::Gone(_))) => Ok(Departure::Gone),
             _ => Ok(Departure::Leaving),
+        }
+    }
+
+    /// What was held without a word of it is ended by whoever holds it: by us.
+    async fn destroy(
+        &self,
+        machine: &Machine,
+        nonce: Option<&Secret<String>>,
+    ) -> Result<(), ProviderError> {
+        let id = machine.id.as_str();
+        match self.calls.destroy(id, nonce).await {
+            Err(refused) if nonce.is_none() && refused.is_held() => {
+                match self.calls.holder(machine).await? {
+                    Holder::Us(nonce) => self.calls.destroy(id, Some(&nonce)).await,
+                    Holder::Nobody => self.calls.destroy(id, None).await,
+                    Holder::Another => Err(refused),
+                }
+            }
+            other => other,
         }
     }
 

@@ -60,12 +60,12 @@ impl Told {
         })?;
         let address = self.private_ip.as_deref().and_then(|ip| address(ip, agent_port));
         let run = self.instance_id.as_deref().map(word);
+        let region = self.region.as_deref().map(word);
         Ok(Sighting {
-            machine: Machine { id: word(&self.id), name, run, address },
+            machine: Machine { id: word(&self.id), name, run, address, region },
             state,
             provider_state: word(&self.state),
             host: self.host(),
-            region: self.region.as_deref().map(word),
             exit: self.exit(),
         })
     }

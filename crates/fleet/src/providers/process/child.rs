@@ -34,13 +34,11 @@ pub(super) async fn spawn(
             if let Some(card) = home.card() {
                 return Ok(card);
             }
-            if let Ok(Some(status)) = child.try_wait() {
-                // Another may have been quicker, and holds the lock.
-                sleep(LOOK_EVERY).await;
-                let (card, words) = (home.card(), home.last_words());
-                let ended =
-                    || ProviderError::Invalid(format!("the agent ended ({status}): {words}"));
-                return card.ok_or_else(ended);
+            let ended = child.try_wait().ok().flatten();
+            // Another may have been quicker: as long as it holds the lock, its card is to come.
+            if let Some(status) = ended.filter(|_| !home.is_inhabited()) {
+                let words = home.last_words();
+                return Err(ProviderError::Invalid(format!("the agent ended ({status}): {words}")));
             }
             sleep(LOOK_EVERY).await;
         }
@@ -126,6 +124,7 @@ fn command(home: &Home, name: &MachineName, settings: &ProcessSettings) -> io::R
         .args(["--worker", &worker.to_string()])
         .args(["--generation", &generation.to_string()])
         .args(["--idle-exit", &settings.idle_exit.as_secs().to_string()])
+        .args(["--policy", &settings.policy()])
         .arg("--own-session")
         .args(&settings.arguments)
         .env_clear()

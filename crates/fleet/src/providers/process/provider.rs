@@ -33,6 +33,8 @@ const LEAVES_WITHIN: Duration = Duration::from_secs(1);
 /// Machines that are processes on this host.
 pub struct Processes {
     settings: ProcessSettings,
+    /// What the rules of the settings are called.
+    policy: String,
     key: AgentKey,
     agents: Arc<dyn Agents>,
     /// Those that have shown who they are.
@@ -47,7 +49,8 @@ impl Processes {
         if let Ok(absolute) = std::path::absolute(&settings.folder) {
             settings.folder = absolute;
         }
-        Self { settings, key, agents, adopted: Mutex::default() }
+        let policy = settings.policy();
+        Self { settings, policy, key, agents, adopted: Mutex::default() }
     }
 
     async fn make(&self, order: &Order) -> Result<Machine, ProviderError> {
@@ -59,15 +62,32 @@ impl Processes {
 
     /// Has an agent in a home: the one that is there, or a new one.
     async fn inhabit(&self, home: &Home, name: &MachineName) -> Result<Machine, ProviderError> {
-        if home.is_inhabited() {
-            let card = home.card().ok_or_else(|| nobody_answers("it has not said where yet"))?;
-            self.adopt(name, &card).await?;
-            return Ok(machine(name, &card));
+        if home.card().is_some_and(|card| self.is_outdated(&card)) {
+            self.end_agent(home).await?;
         }
-        home.tear_card().and_then(|()| home.unmark_stopped()).map_err(|error| disk(&error))?;
-        let card = child::spawn(home, name, &self.settings).await?;
-        self.remember(&card);
+        let card = match home.is_inhabited() {
+            true => {
+                let card =
+                    home.card().ok_or_else(|| nobody_answers("it has not said where yet"))?;
+                self.adopt(name, &card).await?;
+                card
+            }
+            false => {
+                home.tear_card().map_err(|error| disk(&error))?;
+                let card = child::spawn(home, name, &self.settings).await?;
+                self.remember(&card);
+                card
+            }
+        };
+        // Not before it is up: whoever goes on for one that died in between finds it stopped, and comes here.
+        home.unmark_stopped().map_err(|error| disk(&error))?;
         Ok(machine(name, &card))
+    }
+
+    /// Whether an agent was started under other rules of what it may call. One of before there was a word for them
+    /// does not say.
+    fn is_outdated(&self, card: &AgentCard) -> bool {
+        card.policy.as_ref().is_some_and(|policy| *policy != self.policy)
     }
 
     /// Takes an agent over that somebody else started: it must live, and say itself who it is.
@@ -107,11 +127,14 @@ impl Processes {
     }
 
     async fn rouse(&self, machine: &Machine) -> Result<Machine, ProviderError> {
+        let home = Home::of(&self.settings.folder, &machine.name);
+        // A start that nobody lived to write down has left another run than the one that is known.
+        let was_begun = home.card().is_some_and(|card| !is_run(&card, machine));
+        if was_begun {
+            return self.inhabit(&home, &machine.name).await;
+        }
         match self.see(machine).await?.state {
-            MachineState::Stopped => {
-                let home = Home::of(&self.settings.folder, &machine.name);
-                self.inhabit(&home, &machine.name).await
-            }
+            MachineState::Stopped => self.inhabit(&home, &machine.name).await,
             _ => Ok(machine.clone()),
         }
     }
@@ -216,6 +239,10 @@ impl Provider for Processes {
         ProviderKind::Process
     }
 
+    fn policy(&self) -> Option<&str> {
+        Some(&self.policy)
+    }
+
     fn create<'a>(&'a self, order: &'a Order) -> Outcome<'a, Machine> {
         Box::pin(self.make(order))
     }
@@ -265,12 +292,13 @@ fn machine(name: &MachineName, card: &AgentCard) -> Machine {
         name: name.clone(),
         run: Some(run(card)),
         address: Some(format!("http://{}", card.address)),
+        region: None,
     }
 }
 
 /// A machine whose agent has not said where it is.
 fn nowhere(name: &MachineName) -> Machine {
-    Machine { id: name.to_string(), name: name.clone(), run: None, address: None }
+    Machine { id: name.to_string(), name: name.clone(), run: None, address: None, region: None }
 }
 
 /// What tells one run of an agent from every other.
@@ -289,7 +317,6 @@ fn sighting(machine: Machine, state: MachineState) -> Sighting {
         state,
         provider_state: state.name().to_owned(),
         host: HostStatus::Ok,
-        region: None,
         exit: None,
     }
 }

@@ -62,11 +62,10 @@ impl Told {
         };
         let (id, run) = (word(&self.id), None);
         Ok(Sighting {
-            machine: Machine { id, name, run, address: self.address() },
+            machine: Machine { id, name, run, address: self.address(), region: None },
             state,
             provider_state: word(&self.status),
             host: HostStatus::Ok,
-            region: None,
             exit: None,
         })
     }

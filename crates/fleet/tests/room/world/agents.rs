@@ -35,6 +35,7 @@ impl Agents for World {
                     worker_id: rig.worker,
                     boot_id: rig.boot,
                     generation: rig.generation,
+                    policy: None,
                     loaded_nets: rig.nets.iter().map(loaded).collect(),
                     checks_run: 0,
                     uptime_s: 0,

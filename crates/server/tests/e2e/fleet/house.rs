@@ -50,6 +50,11 @@ impl House {
         Self { folder, server, token, variables }
     }
 
+    /// What the next server is told beside.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
     /// Signs in again, after every session and token has ended.
     pub(crate) fn sign_in(&mut self) {
         let address = &self.server.address;

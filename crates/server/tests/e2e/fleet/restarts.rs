@@ -66,6 +66,22 @@ fn a_new_pepper_cuts_agents_off_which_is_told_and_mended_by_a_retry() {
     assert!(!agent.is_alive(), "and goes when another takes its place");
 }
 
+#[test]
+fn an_agent_of_before_its_rules_were_changed_is_told_and_mended_by_a_retry() {
+    let mut house = House::new(NEVER);
+    let worker = house.ready("process");
+    let agent = house.agent();
+    house.set("MAINSTAY_OUTBOUND_ALLOW", "10.1.0.0/16");
+    house.restart("TERM");
+    let shown = house.operate(&worker, "health-check", "error");
+    let reason = shown["reason"].as_str().unwrap();
+    assert!(reason.contains("other rules") && reason.contains("retry"), "{shown}");
+    house.operate(&worker, "retry", "ready");
+    assert!(!agent.is_alive(), "it called what it may not call any more");
+    house.restart("TERM");
+    house.operate(&worker, "health-check", "ready");
+}
+
 /// A house whose machines come from a stand-in, with more variables.
 async fn with_fly(more: &[(&str, &str)]) -> (House, FlyServer) {
     let options = FlyOptions { agent_port: Some(free_port()), ..FlyOptions::default() };

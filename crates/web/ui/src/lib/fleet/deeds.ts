@@ -1,7 +1,7 @@
 import type { Deed } from '../api/fleet';
 import { isolated } from '../isolate';
 import type { ShownNet, ShownWorker } from './reduce';
-import { placeOf, PROVIDER_NAMES } from './words';
+import { orderedPlaceOf, PROVIDER_NAMES } from './words';
 
 /** All that can be done to a worker. */
 export type WorkerDeed = Deed | 'delete' | 'forget';
@@ -103,7 +103,7 @@ export function asksFor(deed: WorkerDeed, worker: ShownWorker, nets: readonly Sh
     case 'provision':
       return {
         title: `Provision ${name}?`,
-        text: `A ${worker.size} machine is made by ${from} for ${placeOf(worker)}, which may cost. No net is unloaded.`,
+        text: `A ${worker.size} machine is made by ${from} for ${orderedPlaceOf(worker)}, which may cost. No net is unloaded.`,
         action: 'Make the machine',
         danger: false,
       };

@@ -8,6 +8,7 @@ export function worker(id: string, more: Partial<ShownWorker> = {}): ShownWorker
     provider: 'fly',
     category: 'persistent',
     region: 'fra',
+    machine_region: null,
     size: 'small',
     status: 'ready',
     status_since: '2026-11-17T03:00:00.000Z',

@@ -13,7 +13,7 @@ import {
   type WorkerDeed,
 } from './deeds';
 import { net, worker } from './sample';
-import { byPlace, checksText, doingTo, glyphOf, groupText, lostOf, placeOf, providedText, providerOptions, stepsOf, timeShare } from './words';
+import { byPlace, checksText, doingTo, glyphOf, groupText, lostOf, machineText, outagesOf, placeOf, placeText, providedText, providerOptions, stepsOf, timeShare } from './words';
 
 const operation = { kind: 'provision', since: '2026-11-17T03:00:00.000Z', deadline: '2026-11-17T03:05:00.000Z' };
 
@@ -42,12 +42,32 @@ it('names the workers that are lost, the longest first', () => {
   expect(lost.map(({ id }) => id)).toEqual(['early', 'late']);
 });
 
+it('tells which providers are in trouble, and how', () => {
+  const trouble = (code: string) => ({ code, detail: 'Why.', since: '2026-11-17T03:00:00.000Z', asked_at: '2026-11-17T03:05:00.000Z' });
+  const told = outagesOf([
+    { provider: 'process', is_set_up: true, settings: 'nothing', trouble: null },
+    { provider: 'fly', is_set_up: true, settings: '', trouble: trouble('denied') },
+    { provider: 'sprite', is_set_up: true, settings: '', trouble: trouble('unreachable') },
+  ]);
+  expect(told.map(({ title }) => title)).toEqual(['Fly refuses our token', "Sprites can't be reached"]);
+  expect(told[0]).toMatchObject({ provider: 'fly', detail: 'Why.', asked: '2026-11-17T03:05:00.000Z' });
+});
+
+it('says where a worker stands, and where it should where that is another place', () => {
+  const of = (region: string | null, machine: string | null) => worker('w', { region, machine_region: machine });
+  expect([of('fra', null), of('fra', 'fra'), of(null, 'ams'), of(null, null)].map(placeText)).toEqual(['fra', 'fra', 'ams', 'anywhere']);
+  expect(placeText(of('fra', 'ams'))).toBe('ams, although fra was asked for');
+  expect(placeOf(of('fra', 'ams'))).toBe('ams');
+  expect(machineText(worker('w', { provider: 'fly' }))).toBe('small, persistent');
+  expect(machineText(worker('w', { provider: 'process' })), 'nobody chose it').toBe('persistent');
+});
+
 it('offers the providers that are set up, and says what the others need', () => {
   const settings = 'FLY_API_TOKEN, FLY_APP and FLY_IMAGE';
   const offered = providerOptions([
-    { provider: 'process', is_set_up: true, settings: 'nothing' },
-    { provider: 'fly', is_set_up: false, settings },
-    { provider: 'sprite', is_set_up: true, settings: 'SPRITES_TOKEN' },
+    { provider: 'process', is_set_up: true, settings: 'nothing', trouble: null },
+    { provider: 'fly', is_set_up: false, settings, trouble: null },
+    { provider: 'sprite', is_set_up: true, settings: 'SPRITES_TOKEN', trouble: null },
   ]);
   expect(offered.map(({ value, off = false }) => [value, off])).toEqual([
     ['process', false],

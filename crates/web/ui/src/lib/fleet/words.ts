@@ -50,6 +50,29 @@ export function providerOptions(known: readonly MachineProvider[]): Option[] {
   });
 }
 
+/** A provider that does not do what it is asked for. */
+export interface Outage {
+  readonly provider: Provider;
+  readonly title: string;
+  readonly detail: string;
+  readonly since: string;
+  readonly asked: string;
+}
+
+const OUTAGES: Record<string, string> = {
+  denied: 'refuses our token',
+  invalid: 'refuses what it is set up with',
+};
+
+/** The providers that are in trouble, each with what is wrong in a few words. */
+export function outagesOf(known: readonly MachineProvider[]): Outage[] {
+  return known.flatMap(({ provider, trouble }) => {
+    if (trouble === null) return [];
+    const title = `${PROVIDER_NAMES[provider]} ${OUTAGES[trouble.code] ?? "can't be reached"}`;
+    return [{ provider, title, detail: trouble.detail, since: trouble.since, asked: trouble.asked_at }];
+  });
+}
+
 export function doing(kind: string): string {
   return DOING[kind] ?? kind;
 }
@@ -61,9 +84,28 @@ export function doingTo({ status, operation }: Pick<ShownWorker, 'status' | 'ope
   return said ? null : doing(operation.kind);
 }
 
-/** Where workers stand: those without a region are of this host, or anywhere. */
-export function placeOf({ region, provider }: Pick<ShownWorker, 'region' | 'provider'>): string {
+type Placed = Pick<ShownWorker, 'region' | 'machine_region' | 'provider'>;
+
+/** Where workers should stand: those without a region are of this host, or anywhere. */
+export function orderedPlaceOf({ region, provider }: Omit<Placed, 'machine_region'>): string {
   return region ?? (provider === 'process' ? 'this host' : 'anywhere');
+}
+
+/** Where workers stand, as their provider says, or where they should. */
+export function placeOf(worker: Placed): string {
+  return worker.machine_region ?? orderedPlaceOf(worker);
+}
+
+/** The same, with where a worker should stand where that is another place. */
+export function placeText(worker: Placed): string {
+  const { region, machine_region: real } = worker;
+  const is = region === null || real === null || region === real;
+  return is ? placeOf(worker) : `${real}, although ${region} was asked for`;
+}
+
+/** How big a machine was ordered, where there is anything to choose, and whether it outlives being stopped. */
+export function machineText({ provider, size, category }: Pick<ShownWorker, 'provider' | 'size' | 'category'>): string {
+  return provider === 'fly' ? `${size}, ${category}` : category;
 }
 
 /** Fly, started: who provides it, and that one's own word for it. */
