@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mainstay_base::{Id, Secret, SystemClock, Timestamp};
+use mainstay_base::{Clock, Id, Secret, SystemClock, Timestamp};
 use mainstay_fleet::agent::{Agent, BadNet, Checker, Checks, Identity, Reporter, Running};
 use mainstay_fleet::agents::{AgentDoor, AgentError, Agents as _, Finding, WebAgents};
 use mainstay_fleet::{CheckKind, LocationStatus, NetOrder};
 use mainstay_http::Limits;
+use mainstay_testkit::FakeClock;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -55,9 +56,13 @@ fn id(number: u32) -> Id {
 }
 
 async fn house() -> (Agent, AgentDoor, WebAgents, DropGuard) {
-    let clock = Arc::new(SystemClock::new());
+    house_by(Arc::new(SystemClock::new())).await
+}
+
+/// The agent goes by this clock.
+async fn house_by(clock: Arc<dyn Clock>) -> (Agent, AgentDoor, WebAgents, DropGuard) {
     let identity = Identity { worker: id(1), generation: 4, boot_id: id(2), policy: None };
-    let agent = Agent::new(identity, Arc::new(Talking), clock.clone());
+    let agent = Agent::new(identity, Arc::new(Talking), clock);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     let token = Secret::new(TOKEN.to_owned());
@@ -66,7 +71,7 @@ async fn house() -> (Agent, AgentDoor, WebAgents, DropGuard) {
     let stopped = stop.clone().cancelled_owned();
     tokio::spawn(mainstay_http::serve(listener, None, service, stopped, Duration::ZERO));
     let door = AgentDoor { worker: id(1), address, token };
-    (agent, door, WebAgents::new(clock).unwrap(), stop.drop_guard())
+    (agent, door, WebAgents::new(Arc::new(SystemClock::new())).unwrap(), stop.drop_guard())
 }
 
 fn net(generation: i64) -> NetOrder {
@@ -109,15 +114,15 @@ async fn what_is_older_or_no_net_is_refused_by_name() {
 
 #[tokio::test]
 async fn only_who_has_the_token_is_heard_and_only_that_keeps_it_awake() {
-    let (agent, door, agents, _stop) = house().await;
-    tokio::time::sleep(Duration::from_millis(30)).await;
-    let idle = agent.idle_for();
+    let clock = Arc::new(FakeClock::new());
+    let (agent, door, agents, _stop) = house_by(clock.clone()).await;
+    let idle = Duration::from_secs(30);
+    clock.advance(idle);
     for token in ["", "hunter", "hunter22"] {
         let wrong = AgentDoor { token: Secret::new(token.to_owned()), ..door.clone() };
         assert_eq!(agents.health(&wrong).await, Err(AgentError::Denied), "{token}");
     }
-    assert!(agent.idle_for() >= idle);
-    let before = agent.idle_for();
+    assert_eq!(agent.idle_for(), idle);
     agents.health(&door).await.unwrap();
-    assert!(agent.idle_for() < before);
+    assert_eq!(agent.idle_for(), Duration::ZERO);
 }

@@ -22,7 +22,7 @@ use mainstay_jobs::{
     Status,
 };
 use mainstay_store::Dialect;
-use mainstay_testkit::TestDatabase;
+use mainstay_testkit::{ClosedPort, TestDatabase};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -146,8 +146,8 @@ fn a_job_is_exported_as_a_part_of_the_trace_that_asked_for_it() {
 
 #[test]
 fn a_collector_that_is_not_there_keeps_nothing_up() {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let exporter = otel::start(&format!("http://{address}")).unwrap();
+    let nobody = ClosedPort::new();
+    let exporter = otel::start(&format!("http://{}", nobody.address())).unwrap();
     let subscriber = subscriber(filter("info").unwrap(), vec![exporter.layer()]);
     tracing::subscriber::with_default(subscriber, || {
         tracing::info_span!(target: "mainstay_http", "lost").in_scope(|| {});

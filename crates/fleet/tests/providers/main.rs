@@ -23,6 +23,7 @@ use mainstay_fleet::providers::{
 };
 use mainstay_standins::fly::{FlyOptions, FlyServer};
 use mainstay_standins::sprites::{SpriteOptions, SpriteServer};
+use mainstay_testkit::quiet_port;
 use url::Url;
 
 /// What a test may wait for anything.
@@ -60,13 +61,8 @@ pub(crate) fn door(number: u32, machine: &Machine) -> AgentDoor {
     AgentDoor::of(worker(number), machine, &key()).unwrap()
 }
 
-/// A port that nobody listens on.
-pub(crate) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
 pub(crate) fn fly_options() -> FlyOptions {
-    FlyOptions { agent_port: Some(free_port()), ..FlyOptions::default() }
+    FlyOptions { agent_port: Some(quiet_port()), ..FlyOptions::default() }
 }
 
 pub(crate) async fn fly_server(options: FlyOptions) -> FlyServer {
@@ -78,7 +74,7 @@ pub(crate) fn fly_settings(server: &FlyServer, options: &FlyOptions) -> FlySetti
     let token = Secret::new(options.token.clone());
     let mut settings = FlySettings::new(url, token, &options.app, "registry.fly.io/standin:1");
     settings.agent_port = options.agent_port.unwrap_or(1);
-    settings.api.timeout = Duration::from_secs(2);
+    settings.api.timeout = PATIENCE;
     settings.pace = FlyPace {
         start_every: Duration::from_millis(20),
         start_for: Duration::from_secs(6),
@@ -110,7 +106,7 @@ pub(crate) async fn sprite_pair(clock: Arc<dyn Clock>) -> (SpriteServer, Sprites
 pub(crate) fn sprite_settings(server: &SpriteServer, token: &str) -> SpriteSettings {
     let url = Url::parse(&server.base_url()).unwrap();
     let mut settings = SpriteSettings::new(url, Secret::new(token.to_owned()));
-    settings.api.timeout = Duration::from_secs(2);
+    settings.api.timeout = PATIENCE;
     settings.look_every = Duration::from_millis(20);
     settings
 }

@@ -9,7 +9,7 @@ use mainstay_fleet::providers::fly::FlyPace;
 use mainstay_fleet::providers::{Fly, FlySettings};
 use mainstay_fleet::{AgentKey, FailureCode, Pace, ProviderKind, Waited, WorkerOperation};
 use mainstay_standins::fly::{FlyOptions, FlyServer};
-use mainstay_testkit::{TestDatabase, each_database};
+use mainstay_testkit::{TestDatabase, each_database, quiet_port};
 use url::Url;
 
 use crate::house::{House, Running, quick};
@@ -25,7 +25,7 @@ async fn of_pace(
     options: FlyOptions,
     pace: Pace,
 ) -> (House, Running, FlyServer, Id) {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = quiet_port();
     let options = FlyOptions { agent_port: Some(port), is_limited: false, ..options };
     let clock = Arc::new(SystemClock::new());
     let server = FlyServer::start(options.clone(), clock.clone()).await.unwrap();

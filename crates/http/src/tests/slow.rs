@@ -10,7 +10,20 @@ use super::house::House;
 use super::raw::{Answer, PATIENCE, exchange, get, read_to_end};
 use crate::Limits;
 
+/// For what is to be cut.
 const SHORT: Duration = Duration::from_millis(150);
+/// For what must not be, though nobody may go on for some seconds on a busy machine.
+const ROOMY: Duration = Duration::from_secs(5);
+
+/// Lets so much time pass at once, and whoever waited for that act on it.
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
 
 /// Sends `bytes` one by one, each well within any limit, until the server has enough.
 async fn drip(stream: TcpStream, bytes: Vec<u8>) -> Vec<u8> {
@@ -66,50 +79,50 @@ async fn the_beginning_of_an_http2_preface_and_then_silence_is_cut() {
 
 #[tokio::test]
 async fn the_second_head_on_a_connection_has_the_same_limit() {
-    let house = House::limited(Limits { head_time: SHORT, ..Limits::default() }).await;
+    let house = House::limited(Limits { head_time: ROOMY, ..Limits::default() }).await;
     let mut stream = TcpStream::connect(house.address).await.unwrap();
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", house.address);
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut first = [0_u8; 4096];
     assert!(stream.read(&mut first).await.unwrap() > 0);
     // Kept open beyond the limit of a head, since no byte of a second one came yet.
-    tokio::time::sleep(SHORT * 2).await;
+    pass(ROOMY * 2).await;
     stream.write_all(b"GET /heal").await.unwrap();
     assert!(read_to_end(&mut stream).await.is_empty());
 }
 
 #[tokio::test]
 async fn a_part_of_a_head_behind_a_whole_request_has_the_same_limit() {
-    let house = House::limited(Limits { head_time: SHORT, ..Limits::default() }).await;
+    let house = House::limited(Limits { head_time: ROOMY, ..Limits::default() }).await;
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n", house.address);
-    for (text, answers) in [
-        (format!("{request}\r\nGET /heal"), 1),
-        (format!("{request}\r\n{request}\r\n{request}"), 2),
-        (format!("{request}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nG"), 1),
-    ] {
-        let text = exchange(house.address, text.as_bytes()).await;
-        let text = String::from_utf8(text).unwrap();
+    let answered = async |sent: String, answers: usize| {
+        let text = String::from_utf8(exchange(house.address, sent.as_bytes()).await).unwrap();
         assert_eq!(text.matches("HTTP/1.1 200 ").count(), answers, "{text}");
-    }
+    };
+    tokio::join!(
+        answered(format!("{request}\r\nGET /heal"), 1),
+        answered(format!("{request}\r\n{request}\r\n{request}"), 2),
+        answered(format!("{request}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nG"), 1),
+    );
 }
 
 #[tokio::test]
 async fn a_part_of_a_head_that_came_during_a_request_has_the_same_limit() {
-    let house = House::limited(Limits { head_time: SHORT, ..Limits::default() }).await;
+    let house = House::limited(Limits { head_time: ROOMY, ..Limits::default() }).await;
     let mut stream = TcpStream::connect(house.address).await.unwrap();
     let request = format!("GET /api/test/held HTTP/1.1\r\nHost: {}\r\n\r\n", house.address);
     stream.write_all(request.as_bytes()).await.unwrap();
     house.world.waiting.notified().await;
     stream.write_all(b"GET /heal").await.unwrap();
     // Longer than the limit: while a request waits for its answer, the clock stands.
-    tokio::time::sleep(SHORT * 2).await;
+    pass(ROOMY * 2).await;
     house.world.go.notify_one();
     assert_eq!(Answer::parse(&read_to_end(&mut stream).await).status, 200);
 }
 
 #[tokio::test]
 async fn whole_requests_leave_the_connection_open() {
-    let house = House::limited(Limits { head_time: SHORT, ..Limits::default() }).await;
+    let house = House::limited(Limits { head_time: ROOMY, ..Limits::default() }).await;
     for end in ["\r\n", "\n", "\r\n\r\n"] {
         let mut stream = TcpStream::connect(house.address).await.unwrap();
         let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n{end}", house.address);
@@ -117,14 +130,14 @@ async fn whole_requests_leave_the_connection_open() {
             stream.write_all(part.as_bytes()).await.unwrap();
             let mut first = [0_u8; 4096];
             assert!(stream.read(&mut first).await.unwrap() > 0, "{end:?}");
-            tokio::time::sleep(SHORT * 2).await;
+            pass(ROOMY * 2).await;
         }
     }
 }
 
 #[tokio::test]
 async fn an_idle_connection_is_closed() {
-    let house = House::limited(Limits { idle_time: SHORT, ..Limits::default() }).await;
+    let house = House::limited(Limits { idle_time: ROOMY, ..Limits::default() }).await;
     let mut stream = TcpStream::connect(house.address).await.unwrap();
     let request = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", house.address);
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -133,11 +146,11 @@ async fn an_idle_connection_is_closed() {
 
 #[tokio::test]
 async fn a_connection_with_a_waiting_request_is_not_idle() {
-    let house = House::limited(Limits { idle_time: SHORT, ..Limits::default() }).await;
+    let house = House::limited(Limits { idle_time: ROOMY, ..Limits::default() }).await;
     let world = std::sync::Arc::clone(&house.world);
     let asking = tokio::spawn(async move { get(house.address, "/api/test/held").await });
     world.waiting.notified().await;
-    tokio::time::sleep(SHORT * 3).await;
+    pass(ROOMY * 3).await;
     world.go.notify_one();
     assert_eq!(asking.await.unwrap().status, 200);
 }
@@ -153,15 +166,24 @@ async fn a_handler_that_hangs_is_answered_for() {
 #[tokio::test]
 async fn a_stream_outlives_the_limits_of_requests_and_idling() {
     let limits = Limits {
-        request_time: SHORT,
-        head_time: SHORT,
-        idle_time: SHORT,
-        stall_time: SHORT,
+        request_time: ROOMY,
+        head_time: ROOMY,
+        idle_time: ROOMY,
+        stall_time: ROOMY,
         ..Limits::default()
     };
     let house = House::limited(limits).await;
-    let answer = get(house.address, "/api/test/stream").await;
-    let text = String::from_utf8(answer.body).unwrap();
+    let mut stream = TcpStream::connect(house.address).await.unwrap();
+    let request = format!(
+        "GET /api/test/stream HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+        house.address
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0_u8; 4096];
+    let begun = stream.read(&mut first).await.unwrap();
+    pass(ROOMY * 2).await;
+    let text = [&first[..begun], &read_to_end(&mut stream).await].concat();
+    let text = String::from_utf8(text).unwrap();
     for part in ["one ", "two ", "three"] {
         assert!(text.contains(part), "{text}");
     }

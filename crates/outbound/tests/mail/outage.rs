@@ -4,16 +4,10 @@ use std::time::Duration;
 
 use mainstay_outbound::SendError;
 use mainstay_outbound::mail::config::FAILURES_TO_OPEN;
-use tokio::net::TcpListener;
+use mainstay_testkit::{ClosedPort, quiet_port};
 
 use crate::server::Server;
 use crate::{Post, config, reason, start};
-
-/// A port of loopback on which nobody listens.
-async fn nobody() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    listener.local_addr().unwrap().port()
-}
 
 /// Tries until the server is left alone.
 async fn fail_until_open(post: &Post) {
@@ -35,7 +29,8 @@ async fn a_server_that_hangs_costs_its_time_and_no_more() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_left_alone_by_every_clone() {
-    let mut config = config(&format!("smtp://127.0.0.1:{}", nobody().await));
+    let nobody = ClosedPort::new();
+    let mut config = config(&format!("smtp://{}", nobody.address()));
     config.pace.open_for = Duration::from_secs(60);
     let post = start(&config);
     fail_until_open(&post).await;
@@ -51,7 +46,7 @@ async fn a_server_that_is_not_there_is_left_alone_by_every_clone() {
 
 #[tokio::test]
 async fn a_server_that_comes_back_gets_the_mail() {
-    let port = nobody().await;
+    let port = quiet_port();
     let post = start(&config(&format!("smtp://127.0.0.1:{port}")));
     fail_until_open(&post).await;
     let server = Server::start(&["--port", &port.to_string()]).await;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mainstay_outbound::web::{ResolveError, SystemResolver};
 use mainstay_outbound::{Policy, Web, WebOptions};
+use mainstay_testkit::ClosedPort;
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::resolver::Scripted;
@@ -32,10 +33,9 @@ async fn a_name_that_does_not_resolve_is_told_by_its_name() {
 
 #[tokio::test]
 async fn a_port_where_nobody_listens_refuses() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    drop(listener);
-    let (kind, message) = failed(fetch(&web(), get(&format!("http://127.0.0.1:{port}/"))).await);
+    let nobody = ClosedPort::new();
+    let (kind, message) =
+        failed(fetch(&web(), get(&format!("http://{}/", nobody.address()))).await);
     assert_eq!(kind, "connect_refused");
     assert!(message.contains("refused"), "{message}");
 }

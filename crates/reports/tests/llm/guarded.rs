@@ -43,7 +43,7 @@ async fn a_probe_may_take_as_long_as_any_call_and_others_ask_again_soon() {
         assert!(ask(&model).await.is_err());
     }
     clock.advance(open_for);
-    server.behave(Behaviour::Slow(Duration::from_secs(1)));
+    server.behave(Behaviour::Held);
     let asked = server.asked().len();
     let others = async {
         while server.asked().len() == asked {
@@ -53,6 +53,8 @@ async fn a_probe_may_take_as_long_as_any_call_and_others_ask_again_soon() {
         clock.advance(TIMEOUT - Duration::from_secs(1));
         assert_eq!(ask(&model).await, Err(LlmError::Open { wait: Duration::from_secs(30) }));
         assert_eq!(server.asked().len(), asked + 1, "the one probe is waited for");
+        server.behave(Behaviour::Good);
+        server.let_go();
     };
     let (probe, ()) = tokio::join!(ask(&model), others);
     assert!(probe.is_ok(), "{probe:?}");

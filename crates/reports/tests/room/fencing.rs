@@ -19,7 +19,7 @@ fn silent() -> RunnerOptions {
 
 /// Waits (bounded) until so many puts were done.
 async fn until_puts(house: &House, count: usize) {
-    for _ in 0..2_000 {
+    for _ in 0..6_000 {
         if house.faults().count(Call::Stored) >= count {
             return;
         }

@@ -167,7 +167,7 @@ impl House {
 
     /// Waits (bounded) until an upload has its row.
     pub(crate) async fn until_written_down(&self, user: Id, id: Id) {
-        for _ in 0..2_000 {
+        for _ in 0..6_000 {
             if self.reports.find(user, id).await.is_ok() {
                 return;
             }
@@ -178,7 +178,7 @@ impl House {
 
     /// Waits (bounded) until the file stands so.
     pub(crate) async fn until(&self, user: Id, id: Id, status: FileStatus) -> File {
-        for _ in 0..2_000 {
+        for _ in 0..6_000 {
             let file = self.file(user, id).await;
             if file.status == status {
                 return file;
@@ -266,7 +266,7 @@ impl Running {
 
 /// Waits (bounded) until it holds.
 pub(crate) async fn until(holds: impl Fn() -> bool) {
-    for _ in 0..2_000 {
+    for _ in 0..6_000 {
         if holds() {
             return;
         }

@@ -53,7 +53,7 @@ impl<'a> Watch<'a> {
         let poll = Duration::from_millis(50);
         let runner =
             runs.run_with(RunnerOptions { ttl: 2 * SECOND, poll, ..RunnerOptions::new("r") });
-        for _ in 0..2_000 {
+        for _ in 0..6_000 {
             let file = self.house.file(user, id).await;
             match file.status {
                 FileStatus::Succeeded | FileStatus::Failed => {

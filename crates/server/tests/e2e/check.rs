@@ -5,6 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 
+use mainstay_testkit::ClosedPort;
+
 use crate::process::run;
 
 const HEALTHY: &str = r#"[{"name":"orders-db","healthy":true,"latencyMs":3.25},
@@ -122,14 +124,14 @@ fn a_mapping_is_read_from_its_file() {
 
 #[test]
 fn an_endpoint_that_fails_is_told_and_ends_with_1() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = ClosedPort::new();
     let deaf = TcpListener::bind("127.0.0.1:0").unwrap();
     let (sick, _asked) = endpoint("503 Service Unavailable", "[]");
     let (object, _asked) = endpoint("200 OK", "{}");
     for (url, kind, words) in [
         (sick, "http_status", "status 503"),
         (object, "bad_body", "expected an array of dependencies"),
-        (format!("http://{free}/"), "connect_refused", ""),
+        (format!("http://{}/", nobody.address()), "connect_refused", ""),
         (format!("http://{}/", deaf.local_addr().unwrap()), "timeout", ""),
         ("http://169.254.169.254/latest/meta-data/".to_owned(), "blocked_address", "never called"),
     ] {

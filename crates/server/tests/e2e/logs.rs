@@ -1,11 +1,11 @@
 //! What the log tells, and that a log that nobody reads does not stop the server.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use mainstay::telemetry::lines::MAX_WAITING_LINES;
+use mainstay_testkit::quiet_port;
 
 use crate::client::{connect, get};
 use crate::process::{PATIENCE, Server, mainstay, send_signal};
@@ -66,7 +66,7 @@ fn the_bound_address_is_told_beside_the_public_one() {
 /// A server whose standard error is a pipe that nobody reads.
 fn unread() -> (Unread, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let address = format!("127.0.0.1:{}", quiet_port());
     let child = mainstay(folder.path())
         .args(["serve", "--listen", &address])
         .stdout(Stdio::null())

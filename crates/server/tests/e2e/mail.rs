@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Lines};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use mainstay_testkit::ClosedPort;
 use serde_json::{Value, json};
 
 use crate::client::get;
@@ -94,12 +95,11 @@ fn an_invite_and_a_request_for_access_are_mailed_to_whom_they_concern() {
 #[test]
 fn a_mail_server_that_is_away_holds_up_nobody() {
     let folder = tempfile::tempdir().unwrap();
-    // A port that was free a moment ago: nobody answers there.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let nobody = ClosedPort::new();
     let mut command = mainstay(folder.path());
     command
         .args(["serve", "--listen", "127.0.0.1:0"])
-        .env("MAINSTAY_MAIL_SERVER", format!("smtp://127.0.0.1:{port}"))
+        .env("MAINSTAY_MAIL_SERVER", format!("smtp://{}", nobody.address()))
         .env("MAINSTAY_MAIL_FROM", "mainstay@example.com");
     let server = Server::spawn(command);
     let session = signed(&server.address, &set_up(&server));

@@ -2,12 +2,12 @@
 //! transaction.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use mainstay_store::Dialect;
-use mainstay_testkit::TestDatabase;
+use mainstay_testkit::{TestDatabase, quiet_port};
 use serde_json::json;
 use tempfile::TempDir;
 use url::Url;
@@ -32,7 +32,7 @@ impl Pooler {
             .expect("MAINSTAY_TEST_PGBOUNCER names PgBouncer: run ./scripts/test");
         let server = Url::parse(address).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = quiet_port();
         let file = folder.path().join("pgbouncer.ini");
         let text = format!(
             "[databases]\n* = host=127.0.0.1 port={} user={} password={}\n[pgbouncer]\n\

@@ -146,7 +146,7 @@ fn spawn_with(
     arguments: &[&str],
     variables: &[(&str, &str)],
 ) -> Listening {
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = mainstay_testkit::quiet_port();
     let address = format!("127.0.0.1:{port}");
     let mut command = mainstay(folder);
     command.args(["serve", "--listen", &address]).args(arguments).envs(variables.iter().copied());

@@ -11,6 +11,8 @@ pub enum Behaviour {
     Good,
     /// As [`Behaviour::Good`], after this time.
     Slow(Duration),
+    /// As [`Behaviour::Good`], once it is let go.
+    Held,
     /// 429, with this many seconds in `Retry-After` where there are any.
     RateLimited(Option<u64>),
     /// A failure of its own, with this status.
@@ -65,7 +67,9 @@ impl Behaviour {
         let said = |written: &str| said(question, written);
         let response = |status: &str, content: &Value| response(question, status, content);
         match self {
-            Self::Good | Self::Slow(_) | Self::HangsUp | Self::Silent => said(&written.to_string()),
+            Self::Good | Self::Slow(_) | Self::Held | Self::HangsUp | Self::Silent => {
+                said(&written.to_string())
+            }
             Self::RateLimited(seconds) => {
                 let mut sent = error(429, "rate_limit_exceeded", "You are asking too often.");
                 sent.headers.extend(seconds.map(|seconds| ("Retry-After", seconds.to_string())));

@@ -16,7 +16,9 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
 
 use super::behaviour::{Behaviour, Sent};
 use crate::said::Said;
@@ -62,6 +64,8 @@ struct State {
     /// What comes next; the last of it for ever.
     script: Mutex<VecDeque<Behaviour>>,
     asked: Mutex<Vec<Asked>>,
+    /// A permit for each answer that was held and is let go.
+    let_go: Semaphore,
 }
 
 impl LlmServer {
@@ -80,6 +84,7 @@ impl LlmServer {
             author: Box::new(author),
             script: Mutex::new(script.into_iter().collect()),
             asked: Mutex::default(),
+            let_go: Semaphore::new(0),
         });
         let task = tokio::spawn(take(listener, Arc::clone(&state))).abort_handle();
         Ok(Self { address, state, task })
@@ -94,6 +99,11 @@ impl LlmServer {
     /// Behaves like this from now on.
     pub fn behave(&self, behaviour: Behaviour) {
         *lock(&self.state.script) = [behaviour].into();
+    }
+
+    /// Lets one answer go that is held, or the next that would be.
+    pub fn let_go(&self) {
+        self.state.let_go.add_permits(1);
     }
 
     /// The questions so far.
@@ -184,6 +194,11 @@ async fn respond(
     match behaviour {
         Behaviour::Slow(after) => tokio::time::sleep(after).await,
         Behaviour::Silent => tokio::time::sleep(LONGEST_HANG).await,
+        Behaviour::Held => {
+            if let Ok(Ok(permit)) = timeout(LONGEST_HANG, state.let_go.acquire()).await {
+                permit.forget();
+            }
+        }
         _ => {}
     }
     let body = if behaviour == Behaviour::HangsUp {

@@ -6,6 +6,7 @@ use mainstay_base::SystemClock;
 use mainstay_standins::agent::Agent;
 use mainstay_standins::fly::{FlyOptions, FlyServer};
 use mainstay_standins::sprites::{SpriteOptions, SpriteServer};
+use mainstay_testkit::quiet_port;
 use serde_json::{Value, json};
 
 use super::follower::{expected, is_worker, told};
@@ -24,7 +25,7 @@ impl World {
     pub(crate) async fn of(provider: &str, sweep_ms: &str) -> (Self, House) {
         let clock = Arc::new(SystemClock::new());
         if provider == "fly" {
-            let options = FlyOptions { agent_port: Some(free_port()), ..FlyOptions::default() };
+            let options = FlyOptions { agent_port: Some(quiet_port()), ..FlyOptions::default() };
             let fly = FlyServer::start(options.clone(), clock).await.unwrap();
             let house = house(sweep_ms, &fly_variables(&fly, &options));
             return (Self::Fly(fly), house);
@@ -98,11 +99,6 @@ pub(crate) fn fly_variables(fly: &FlyServer, options: &FlyOptions) -> Vec<(&'sta
         ("FLY_API_BASE_URL", fly.base_url()),
         ("MAINSTAY_FLY_AGENT_PORT", options.agent_port.unwrap_or(1).to_string()),
     ]
-}
-
-/// A port that nobody listens on.
-pub(crate) fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 async fn from_nothing_to_nothing(provider: &str) {

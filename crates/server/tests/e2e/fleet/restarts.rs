@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use mainstay_base::SystemClock;
 use mainstay_standins::fly::{FlyOptions, FlyServer};
+use mainstay_testkit::quiet_port;
 use serde_json::json;
 
-use super::elsewhere::{fly_variables, free_port};
+use super::elsewhere::fly_variables;
 use super::house::{House, NEVER, OFTEN};
 use crate::client::send;
 use crate::process::{PATIENCE, run_well};
@@ -84,7 +85,7 @@ fn an_agent_of_before_its_rules_were_changed_is_told_and_mended_by_a_retry() {
 
 /// A house whose machines come from a stand-in, with more variables.
 async fn with_fly(more: &[(&str, &str)]) -> (House, FlyServer) {
-    let options = FlyOptions { agent_port: Some(free_port()), ..FlyOptions::default() };
+    let options = FlyOptions { agent_port: Some(quiet_port()), ..FlyOptions::default() };
     let clock = std::sync::Arc::new(SystemClock::new());
     let fly = FlyServer::start(options.clone(), clock).await.unwrap();
     let variables = fly_variables(&fly, &options);

@@ -117,7 +117,8 @@ async fn both_look_at_one_schedule_of_journeys_and_one_is_killed() {
         pair.journeys_have_run(2);
         pair.first.signal("KILL");
         let before = pair.runs();
-        pair.journeys_have_run(4);
+        let most = before.values().map(Vec::len).max().unwrap_or_default();
+        pair.journeys_have_run(most + 2);
         for (journey, runs) in pair.runs() {
             assert!(runs.len() >= before[&journey].len() + 2, "{journey}: {runs:?}");
             // One that the killed one was just running is not begun again: it may have bought something.

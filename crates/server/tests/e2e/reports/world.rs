@@ -17,8 +17,9 @@ const PEPPER: &str = "the same pepper for all of them, and long";
 /// How often the matrix is gone through, and that no step is left out.
 pub(super) const ROUNDS: &str = "MAINSTAY_FAULT_ROUNDS";
 const CALL: &str = "Ada: Checkout is down.\nLinus: It was caused by the deploy, I rolled back.\n";
-/// How long a runner may be silent that is to lose its job, on a machine that does much else.
-const TTL: Duration = Duration::from_secs(4);
+/// How long a runner may be silent that is to lose its job, on a machine that does much else: it is heard of each
+/// third of that, and must not lose its job before it is meant to where nobody goes on for three seconds.
+const TTL: Duration = Duration::from_secs(6);
 /// As the design says, where the machine does nothing else.
 const SHORT_TTL: Duration = Duration::from_secs(2);
 /// And one that is to keep it, however busy the machine is: when a lease ends, whoever has it says.
