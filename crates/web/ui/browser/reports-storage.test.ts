@@ -20,7 +20,7 @@ it('leaves nothing of an upload that is cancelled while it is stored', async () 
   await page.getByRole('button', { name: 'Cancel the upload of stored.txt' }).click();
   await expect.poll(() => page.locator('[data-upload]').count()).toBe(0);
   // 499: the server has noticed.
-  await stage.own.logs(/route="\/api\/files\/upload"\S* status=499/);
+  await stage.own.logs(/"route":"\/api\/files\/upload","status":499/);
   bucket.letGo();
   const files = () => stage.asAdmin((api) => api.list('/api/files'));
   await expect.poll(files).toEqual([]);
