@@ -123,8 +123,8 @@ each_database! {
             })
         }).collect();
         tokio::time::sleep(Duration::from_millis(150)).await;
-        // Its own turn would come after all of theirs, which take longer.
-        db.probe_write(Duration::from_secs(2)).await.unwrap();
+        // Its own turn would come after all of theirs, which take longer: five seconds.
+        db.probe_write(Duration::from_secs(4)).await.unwrap();
         stop.store(true, Ordering::SeqCst);
         for writer in writers {
             writer.await.unwrap();
@@ -209,7 +209,7 @@ each_database! {
             }
         });
         waiting.await.unwrap();
-        let closing = tokio::time::timeout(Duration::from_secs(4), db.close()).await;
+        let closing = tokio::time::timeout(LONG, db.close()).await;
         assert!(closing.is_ok(), "closing waits for ever");
         staying.abort();
     }

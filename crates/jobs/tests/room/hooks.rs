@@ -192,7 +192,7 @@ async fn a_kind_without_a_limit_is_not_locked_by_a_claim() {
         .write(async |tx| {
             tx.execute(&lock, &[]).await?;
             let claiming = tokio::spawn(async move { queue.claim(&claim(1)).await });
-            Ok(tokio::time::timeout(5 * SECOND, claiming).await)
+            Ok(tokio::time::timeout(20 * SECOND, claiming).await)
         })
         .await;
     let claimed = claimed.unwrap().expect("the claim does not wait for the row");

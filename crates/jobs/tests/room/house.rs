@@ -135,7 +135,7 @@ impl LiveHouse {
 
     /// Waits (bounded) until the job looks as wanted.
     pub(crate) async fn until(&self, id: Id, is_so: impl Fn(&JobView) -> bool) -> JobView {
-        for _ in 0..2_000 {
+        for _ in 0..6_000 {
             let view = self.jobs.find(id).await.unwrap().unwrap();
             if is_so(&view) {
                 return view;

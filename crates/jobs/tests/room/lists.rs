@@ -144,6 +144,8 @@ each_database! {
 
     async fn a_summary_and_a_look_cost_the_same_however_long_the_queue_is(database: &TestDatabase) {
         let house = House::new(database).await;
+        house.enqueue_some(50).await;
+        let short = quickest_look(&house).await;
         for part in 0..6 {
             let new = (0..5_000).map(|n| {
                 let due = if part % 2 == 0 { Due::Now } else { Due::After(3_600 * SECOND) };
@@ -153,14 +155,20 @@ each_database! {
         }
         let summary = house.jobs.summary().await.unwrap();
         assert_eq!(summary.kinds[0].queued, summary.count_cap, "counts stop");
-        let clock = mainstay_base::SystemClock::new();
-        let mut least = SECOND;
-        for _ in 0..50 {
-            let began = mainstay_base::Clock::moment(&clock);
-            house.queue("r").look(&["work".to_owned()]).await.unwrap();
-            least = least.min(mainstay_base::Clock::moment(&clock).since(began));
-        }
-        // The quickest of many: others may need the machine. Reading all rows takes ten times as long.
-        assert!(least < Duration::from_millis(5), "a look took {least:?}");
+        let long = quickest_look(&house).await;
+        // Reading all rows takes far longer than the machine may have become slower meanwhile.
+        assert!(long < 4 * short + Duration::from_millis(1), "a look took {long:?}, of fifty jobs {short:?}");
     }
+}
+
+/// The quickest of many looks: others may need the machine.
+async fn quickest_look(house: &House) -> Duration {
+    let clock = mainstay_base::SystemClock::new();
+    let mut least = 60 * SECOND;
+    for _ in 0..50 {
+        let began = mainstay_base::Clock::moment(&clock);
+        house.queue("r").look(&["work".to_owned()]).await.unwrap();
+        least = least.min(mainstay_base::Clock::moment(&clock).since(began));
+    }
+    least
 }

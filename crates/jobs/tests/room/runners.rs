@@ -182,9 +182,10 @@ each_database! {
         let counting = Arc::clone(&runs);
         let handler = Doing::new(work(), move |_, _| {
             counting.fetch_add(1, Ordering::SeqCst);
-            async { tokio::time::sleep(11 * SECOND).await; Ok(()) }.boxed()
+            async { tokio::time::sleep(17 * SECOND).await; Ok(()) }.boxed()
         }).boxed();
-        let quick = |id| RunnerOptions { ttl: 5 * SECOND, ..short(id) };
+        // Two leases and a bit, neither of which ends where nobody goes on for some seconds.
+        let quick = |id| RunnerOptions { ttl: 8 * SECOND, ..short(id) };
         let first = house.run(vec![Arc::clone(&handler)], quick("a"));
         let second = house.run(vec![handler], quick("b"));
         let id = house.enqueue(job()).await;
@@ -236,7 +237,7 @@ each_database! {
         let id = house.enqueue(job()).await;
         begun.notified().await;
         house.events.write(async |tx, out| house.jobs.cancel(tx, out, id).await).await.unwrap();
-        for _ in 0..500 {
+        for _ in 0..6_000 {
             if dropped.load(Ordering::SeqCst) { break; }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -331,7 +332,7 @@ async fn a_handler_that_hangs_loses_its_job() {
     house.db.write(async |tx| tx.execute(&steal, &[]).await).await.unwrap();
     let view = house.until(id, |view| view.status.is_finished()).await;
     assert_eq!(view.status, Status::Succeeded);
-    for _ in 0..500 {
+    for _ in 0..6_000 {
         if late.lock().unwrap().is_some() {
             break;
         }

@@ -72,7 +72,7 @@ each_database! {
         let house = LiveHouse::new(database).await;
         let handler = Doing::new(work(), |_, _| std::future::ready(Ok(())).boxed());
         let runner = house.run(vec![handler.boxed()], RunnerOptions::new("r"));
-        tokio::time::timeout(5 * SECOND, runner.stop()).await.unwrap();
+        tokio::time::timeout(15 * SECOND, runner.stop()).await.unwrap();
     }
 }
 
@@ -134,7 +134,8 @@ async fn connections_that_are_cut_in_the_middle_lose_nothing() {
         }
         .boxed()
     });
-    let runner = house.run(vec![handler.boxed()], RunnerOptions { ttl: 2 * SECOND, ..short("r") });
+    // A lease outlives some seconds in which nobody goes on: only what is cut off loses its own.
+    let runner = house.run(vec![handler.boxed()], RunnerOptions { ttl: 8 * SECOND, ..short("r") });
     let new = vec![job(); 300];
     let made = straight
         .events
@@ -152,7 +153,7 @@ async fn connections_that_are_cut_in_the_middle_lose_nothing() {
         let _ = straight.db.fetch_one(&cut, &[]).await;
     }
     for one in made {
-        for _ in 0..2_000 {
+        for _ in 0..6_000 {
             let found = straight.jobs.find(one.id).await;
             if matches!(&found, Ok(Some(view)) if view.status == Status::Succeeded) {
                 break;

@@ -89,14 +89,14 @@ async fn a_run_whose_time_is_over_names_the_step_under_way_and_what_it_sent() {
     let create =
         "journey: x\nvars: {base: null}\nsteps: [{id: a, post: '{{ base }}/authorizations'}]";
     assert!(travel_by(create, &server, &[]).await.is_passed());
-    let text = "journey: x\nvars: {base: null}\nwithin: 300ms\nsteps:\n\
+    let text = "journey: x\nvars: {base: null}\nwithin: 5s\nsteps:\n\
         - {id: look, get: '{{ base }}/authorizations/a-1', timeout: 20s}\n\
         - {id: last, get: '{{ base }}/echo'}\n";
     let run = travel_by(text, &server, &[]).await;
     let failure = &run.failures[0];
     assert_eq!((failure.kind, failure.step.as_deref()), (FailureKind::RunTimeout, Some("look")));
     assert_eq!(
-        failure.message, "the run did not end within 300ms; this step was under way",
+        failure.message, "the run did not end within 5s; this step was under way",
         "{run:#?}"
     );
     let request = run.steps[0].request.as_ref().unwrap();
@@ -104,7 +104,7 @@ async fn a_run_whose_time_is_over_names_the_step_under_way_and_what_it_sent() {
     assert_eq!(states(&run), [StepState::Failed, StepState::Skipped]);
     let step = &run.steps[0];
     let (begun, end) = (step.offset_ms, step.offset_ms + step.duration_ms);
-    assert!(begun < 300.0 && end >= 300.0 && end <= run.duration_ms, "{run:#?}");
+    assert!(begun < 5_000.0 && end >= 5_000.0 && end <= run.duration_ms, "{run:#?}");
     let case = format!("name=\"look\" time=\"{:.3}\"", step.duration_ms / 1_000.0);
     assert!(junit::junit(&run).contains(&case), "{case}: {}", junit::junit(&run));
     assert_eq!(run.steps[1].duration_ms, 0.0, "what was never begun took no time");

@@ -46,7 +46,7 @@ async fn whoever_asks_to_be_left_alone_is_not_asked_again_before() {
     let server = PaymentServer::start(Settling::Declines).await.unwrap();
     let answer =
         "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nretry-after: 3600\r\nconnection: close\r\n\r\n{}";
-    let text = watching(answering(answer).await, "within: 1s\n    on_timeout: ignore");
+    let text = watching(answering(answer).await, "within: 5s\n    on_timeout: ignore");
     let run = travel_by(&text, &server, &[]).await;
     let poller = &run.pollers[0];
     assert_eq!((poller.state, poller.poll_count), (PollerState::TimedOut, 1), "{run:#?}");
@@ -63,7 +63,7 @@ async fn a_poll_that_the_breaker_leaves_out_is_counted_and_no_failure() {
     options.courier = Courier::new(web, Arc::new(mainstay_testkit::FakeClock::new())).unwrap();
     let failing: String =
         (0..5).map(|n| format!("- {{id: s{n}, get: 'http://{down}/'}}\n")).collect();
-    let text = watching(down, "within: 300ms\n    on_timeout: ignore");
+    let text = watching(down, "within: 4s\n    on_timeout: ignore");
     let text = text.replace("steps:\n", &format!("steps:\n{failing}"));
     let run = run(&Journey::parse(&text).unwrap(), options, Arc::new(())).await.unwrap();
     assert_eq!(run.failures.len(), 5, "{run:#?}");
@@ -98,7 +98,7 @@ async fn polls_that_were_left_out_are_told_where_a_resource_did_not_settle() {
     options.courier = Courier::new(web, Arc::new(mainstay_testkit::FakeClock::new())).unwrap();
     let failing: String =
         (0..5).map(|n| format!("- {{id: s{n}, get: 'http://{down}/'}}\n")).collect();
-    let text = watching(down, "within: 300ms");
+    let text = watching(down, "within: 4s");
     let text = text.replace("steps:\n", &format!("steps:\n{failing}"));
     let run = run(&Journey::parse(&text).unwrap(), options, Arc::new(())).await.unwrap();
     let (failure, poller) = (run.failures.last().unwrap(), &run.pollers[0]);

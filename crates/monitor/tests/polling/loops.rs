@@ -87,7 +87,7 @@ async fn what_an_operator_waits_for_ends_when_mainstay_stops() {
     stage.stop.cancel();
     assert_eq!(asking.await.unwrap().unwrap_err(), PollNowError::Stopping);
     stage.tasks.close();
-    let ended = tokio::time::timeout(Duration::from_secs(5), stage.tasks.wait()).await;
+    let ended = tokio::time::timeout(Duration::from_secs(60), stage.tasks.wait()).await;
     assert!(ended.is_ok(), "a task went on after the stop");
 }
 
@@ -95,7 +95,7 @@ async fn what_an_operator_waits_for_ends_when_mainstay_stops() {
 async fn who_waits_for_a_poll_that_an_edit_ends_is_told_at_once() {
     let (stage, one, asking) = operator_waits().await;
     stage.remove(one);
-    let answer = tokio::time::timeout(Duration::from_secs(10), asking).await.unwrap().unwrap();
+    let answer = tokio::time::timeout(Duration::from_secs(30), asking).await.unwrap().unwrap();
     assert_eq!(answer.unwrap_err(), PollNowError::Stale);
 }
 

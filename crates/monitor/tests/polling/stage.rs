@@ -180,9 +180,9 @@ impl Stage {
         of_service.map(|result| result.outcome.as_ref().err().map(|why| why.kind)).collect()
     }
 
-    /// Waits until something holds, for a few seconds at most.
+    /// Waits until something holds, for a minute at most.
     pub(crate) async fn until(&self, what: &str, holds: impl Fn(&Self) -> bool) {
-        for _ in 0..1_000 {
+        for _ in 0..6_000 {
             if holds(self) {
                 return;
             }

@@ -8,7 +8,7 @@ use mainstay_outbound::SendError;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{config, reason, start};
+use crate::{PATIENCE, config, reason, start};
 
 /// What the server says first, to everything, and without an end.
 struct Script {
@@ -76,9 +76,11 @@ async fn no_talk_without_an_end_is_listened_to() {
         Script { banner: b"", answers: &[], for_ever: b"\0\xff\n" },
     ] {
         let (address, counted) = stage(script).await;
-        let post = start(&config(&address));
-        // Well before a try runs out of its ten seconds.
-        let ended = tokio::time::timeout(Duration::from_secs(8), post.send("ada@example.com"));
+        // Well before a try runs out of its time.
+        let mut config = config(&address);
+        config.pace.attempt_timeout = PATIENCE * 2;
+        let post = start(&config);
+        let ended = tokio::time::timeout(PATIENCE, post.send("ada@example.com"));
         ended.await.expect("it hangs up by itself").expect_err("it is not sent");
         assert!(counted.written.load(Ordering::Relaxed) < MOST_WRITTEN);
     }
@@ -130,9 +132,11 @@ async fn what_is_put_behind_the_answer_to_starttls_is_not_taken_for_the_server()
         for_ever: b"",
     })
     .await;
-    let post = start(&config(&format!("{address}?tls=starttls")));
+    let mut config = config(&format!("{address}?tls=starttls"));
+    config.pace.attempt_timeout = PATIENCE * 2;
+    let post = start(&config);
     // The handshake fails on the injected bytes at once instead of waiting for the server's.
-    let ended = tokio::time::timeout(Duration::from_secs(5), post.send("ada@example.com"));
+    let ended = tokio::time::timeout(PATIENCE, post.send("ada@example.com"));
     ended.await.expect("the handshake fails at once").expect_err("it is not sent");
 }
 

@@ -105,7 +105,7 @@ fn a_link_waits_for_the_first_report_of_its_dependency() {
     let found = place.shown("/api/services?q=Shop");
     let shop = format!("/api/services/{}", found["items"][0]["id"].as_str().unwrap());
     let is_reported = || place.shown(&shop)["dependencies"][0]["name"] == "orders-api";
-    for _ in 0..200 {
+    for _ in 0..1_200 {
         if is_reported() {
             break;
         }

@@ -101,7 +101,7 @@ fn until(
     holds: impl Fn(&Value) -> bool,
 ) -> Value {
     let mut last = Value::Null;
-    for _ in 0..400 {
+    for _ in 0..1_200 {
         last = request(address, "GET", &format!("/api/services/{id}"), session).json();
         if holds(&last) {
             return last;

@@ -153,7 +153,7 @@ async fn what_is_over_is_cleaned_up_by_the_queue() {
 /// Waits until a row is there, or is no more.
 async fn until(db: &Db, text: &'static str, is_there: bool) {
     let sql = Sql::same("test.until", text);
-    for _ in 0..400 {
+    for _ in 0..1_200 {
         if db.fetch_optional(&sql, &[]).await.unwrap().is_some() == is_there {
             return;
         }
