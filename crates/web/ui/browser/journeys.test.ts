@@ -132,7 +132,8 @@ it('lets readers read, and nothing else', async () => {
 });
 
 it('keeps what is written while it is saved, and says when nobody looked it over', async () => {
-  const { page } = here;
+  const { page, complaints, mayRefuse } = here;
+  mayRefuse(400);
   await go(page, '/journeys/new');
   await editor(page).waitFor();
   const status = page.getByRole('status');
@@ -154,9 +155,11 @@ it('keeps what is written while it is saved, and says when nobody looked it over
   await expect.poll(() => saving !== undefined).toBe(true);
   await editor(page).fill(`${source('unlooked')}# more\n`);
   saving?.();
-  await page.getByText('is saved, without what you have written since').waitFor();
+  await page.locator('.notice').filter({ hasText: 'is saved, without what you have written since' }).waitFor();
   expect(await editor(page).inputValue()).toContain('# more');
   await page.unroute('**/api/journeys');
   await page.keyboard.press('Control+s');
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  // The browser tells of what was cut off.
+  expect(complaints.splice(0).join()).toMatch(/^(Failed to load resource: net::\S+,?)+$/);
 });
