@@ -1,5 +1,7 @@
 //! The parts of an upload to an object storage. Dropped before they are complete, they are given up.
 
+use std::mem;
+
 use bytes::{Bytes, BytesMut};
 use object_store::MultipartUpload;
 use tokio::runtime::Handle;
@@ -116,9 +118,10 @@ impl Gathered {
         self.bytes.extend_from_slice(more);
     }
 
-    /// All of it. The turn lasts on: it is held in memory until it is sent.
+    /// All of it, and the memory that it lies in: nothing here keeps that when it was sent. The turn lasts on until
+    /// then.
     pub(crate) fn take(&mut self) -> Bytes {
-        self.bytes.split().freeze()
+        mem::take(&mut self.bytes).freeze()
     }
 }
 
@@ -154,5 +157,21 @@ async fn abort(blobs: &Blobs, mut upload: Box<dyn MultipartUpload>) {
     if let Err(error) = blobs.guard().call(Operation::Abort, aborted).await {
         // The storage keeps the parts until its own rule for such uploads clears them.
         tracing::warn!(event = "blob_upload_not_aborted", %error, "parts of an upload are left");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_memory_of_a_part_goes_with_it() {
+        let mut gathered = Gathered::new(&Budget::new());
+        for _ in 0..2 {
+            gathered.extend(&vec![b'x'; PART]).await;
+            let part = gathered.take();
+            assert_eq!((part.len(), gathered.len()), (PART, 0));
+            assert!(part.is_unique(), "once it is sent, nobody holds it any more");
+        }
     }
 }
