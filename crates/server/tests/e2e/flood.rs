@@ -9,7 +9,7 @@ use crate::process::{Server, mainstay};
 /// Sign-ins at once.
 const MANY: usize = 1000;
 /// How many find room and are checked before they have waited for too long, on a busy machine too.
-const TRIED: usize = 50;
+const TRIED: usize = 150;
 /// The most that the process may hold: the figure.
 const MOST_BYTES: u64 = 150 * 1000 * 1000;
 /// How long others may wait for an answer on a busy machine.
